@@ -1,0 +1,64 @@
+/* The memory contract: how one operator of a model touches memory, stated as data.
+ *
+ * Whoever knows the operators (src/operators for Berth's own kernels, src/stock for those of TFLM
+ * and TFLite) fills a table of these, one for each operator of a subgraph. The planner, streaming
+ * and the guard read it, and know nothing else about operators.
+ */
+#ifndef BERTH_CONTRACT_H
+#define BERTH_CONTRACT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define BERTH_SCRATCH_MAX 4u /* most scratch buffers of one operator */
+#define BERTH_WINDOWS_MAX 4u /* inputs with a row window of their own; later ones have the last's  \
+                              */
+
+/* How an operator can be cut into rows. A row is one step along the outermost dimension that isn't
+ * batch: height for images, time for sequences. */
+typedef enum berth_kind {
+  BERTH_WHOLE,       /* needs whole inputs and makes whole outputs */
+  BERTH_ROW_LOCAL,   /* output rows [a, b) read only the input rows that its windows say */
+  BERTH_ACCUMULATING /* consumes input rows one after the other; the result comes at the end */
+} berth_kind_t;
+
+/* Which rows of an input the output rows [a, b) of a row-local operator read:
+ *   from floor(a x numerator / denominator) + offset
+ *   to   floor((b - 1) x numerator / denominator) + offset + extent    (exclusive),
+ * clipped to the rows that the input has. Convolution: stride / 1, offset -padding, extent =
+ * dilated filter height. Elementwise: 1 / 1, 0, 1. Resize: input rows / output rows, 0, 2. */
+typedef struct berth_window {
+  int32_t numerator;
+  int32_t denominator; /* at least 1 */
+  int32_t offset;
+  int32_t extent; /* at least 1; 0: every row of the input, whatever the output row */
+} berth_window_t;
+
+/* Which tensors of an operator are only another view of the same bytes. */
+typedef enum berth_view {
+  BERTH_VIEW_NONE,
+  BERTH_VIEW_SAME,   /* output 0 has the bytes of input 0, unchanged (RESHAPE) */
+  BERTH_VIEW_CONCAT, /* the inputs are, one after the other, the bytes of output 0 */
+  BERTH_VIEW_SPLIT   /* the outputs are, one after the other, the bytes of the data input */
+} berth_view_t;
+
+typedef struct berth_contract {
+  uint32_t scratch[BERTH_SCRATCH_MAX]; /* bytes for the duration of one call; 0: unused */
+  uint32_t workspace;                  /* bytes that persist, without meaning between invokes */
+  uint32_t state;                      /* bytes that persist and carry meaning between invokes */
+  uint32_t in_place;                   /* bit i: output 0 may take the memory of input i, which
+                                          must have its size and no later reader */
+  berth_view_t view;
+  berth_kind_t kind;
+  berth_window_t windows[BERTH_WINDOWS_MAX]; /* ROW_LOCAL: of inputs 0, 1, ... */
+  bool partial; /* does not write every byte of its outputs and wants them zeroed first */
+} berth_contract_t;
+
+#ifdef __cplusplus
+}
+#endif
+#endif
