@@ -47,7 +47,8 @@ typedef struct berth_buffer {
   uint32_t first;   /* first step in which it is live */
   uint32_t last;    /* last step in which it is live, at least `first` */
   uint32_t regions; /* bit r set: may live in region r; BERTH_ANY_REGION: in all of them */
-  bool constant;    /* a weight: may stay outside of all regions, at cost `outside_cost` */
+  bool constant;    /* a weight: where there are regions, it may stay outside of all of them, at
+                       cost `outside_cost`; without regions it is a buffer like any other */
 } berth_buffer_t;
 
 /* A buffer that may go anywhere, alignment 1. */
@@ -66,13 +67,15 @@ static inline berth_buffer_t berth_buffer(uint64_t size, uint32_t first, uint32_
 
 /* How two buffers a and b relate beyond "live in the same step, so apart in space". */
 typedef enum berth_relation {
-  BERTH_SHARE, /* same region and same offset, whatever their lifetimes (they never conflict) */
-  BERTH_APART, /* not in the same region (the X and Y banks of a DSP) */
+  BERTH_SHARE, /* same region and same offset, whatever their lifetimes. Transitive: buffers that
+                  share with the same buffer share with each other, and they never conflict. */
+  BERTH_APART, /* not in the same region (the X and Y banks of a DSP); outside is no region */
   BERTH_HEAD,  /* b may overlap the first `bytes` bytes of a while both are live, no other of a's */
   BERTH_TAIL   /* b may overlap the last `bytes` bytes of a while both are live, no other of a's */
 } berth_relation_t;
 
-/* A relation between two different buffers. At most one HEAD and one TAIL for an ordered pair. */
+/* A relation between two different buffers. HEAD and TAIL permit: where several speak of the same
+ * two buffers, it is enough that all bytes the two have in common are permitted by one of them. */
 typedef struct berth_pair {
   uint32_t a, b; /* indices into the problem's buffers, a != b */
   berth_relation_t relation;
@@ -92,7 +95,7 @@ typedef struct berth_problem {
   const berth_pair_t *pairs; /* NULL if there are none */
   uint32_t pair_count;
   const berth_region_t *regions; /* fastest first; NULL: one region without limit, cost 0 */
-  uint32_t region_count;         /* 0..BERTH_REGIONS_MAX */
+  uint32_t region_count;         /* 0..BERTH_REGIONS_MAX; 0 if and only if regions is NULL */
   uint64_t outside_cost;         /* price of a byte of traffic of a constant left outside */
 } berth_problem_t;
 
@@ -131,7 +134,8 @@ typedef struct berth_plan_options {
   uint64_t capacity;          /* 0: minimise. Else stop at the first plan whose peak is at most
                                  this many bytes, or when it is proven that there is none. */
   uint64_t work_limit;        /* budget in units of work (about one candidate position each, some
-                                 10 ns); 0: the planner's default. Deterministic. */
+                                 10 ns); 0: the planner's default. Deterministic. The one-pass
+                                 planners (none to breadth) always finish their pass. */
   size_t learn_bytes;         /* cap on what the search may learn into the workspace; 0: the
                                  planner's default. Part of what decides the result. */
   berth_techniques_t without; /* techniques of `exact` to leave out */
@@ -141,10 +145,18 @@ typedef struct berth_plan_options {
 
 /* ---- Planners ------------------------------------------------------------------------------- */
 
-/* A way to plan. All of them are used through berth_plan_make. */
+/* What a planner can respect beyond sizes, lifetimes, alignments and one region's capacity. */
+#define BERTH_HANDLES_FIXED   1u /* fixed offsets */
+#define BERTH_HANDLES_PAIRS   2u /* SHARE, HEAD and TAIL */
+#define BERTH_HANDLES_REGIONS 4u /* several regions, APART, constants left outside */
+
+/* A way to plan. All of them are used through berth_plan_make, which checks the problem before and
+ * the plan after, knows the load bound and compares the peak with the capacities: `make` only has
+ * to fill placements, peak and, where it knows better, lower_bound, work and optimal. */
 typedef struct berth_planner {
   const char *name;    /* as on the command line */
   const char *summary; /* one line, for people */
+  uint32_t handles;    /* BERTH_HANDLES_ bits; a problem that needs others is UNSUPPORTED */
   berth_status_t (*workspace)(const berth_problem_t *problem, const berth_plan_options_t *options,
                               size_t *bytes);
   berth_status_t (*make)(const berth_problem_t *problem, const berth_plan_options_t *options,
@@ -161,7 +173,8 @@ extern const berth_planner_t berth_planner_search;  /* anytime search for large 
 extern const berth_planner_t berth_planner_exact;   /* branch and bound, proves optimality */
 extern const berth_planner_t berth_planner_best;    /* the default: all of the above as needed */
 
-/* Planner number `index` in the order above, or NULL past the last one. */
+/* Planner number `index` in the order above, or NULL past the last one. (These two link every
+ * planner; a device that names the one it uses links that one only.) */
 const berth_planner_t *berth_planner_at(uint32_t index);
 
 /* The planner of that name, or NULL. */
@@ -175,12 +188,13 @@ berth_status_t berth_plan_workspace(const berth_planner_t *planner, const berth_
 /* Plans `problem` and fills `plan`, whose `placements` the caller has set. Every plan is checked by
  * the verifier before it is returned.
  *
- * OK: a plan (within the capacity, if one was given). INFEASIBLE: proven that there is none.
- * UNDECIDED: the budget ended without a plan within the capacity; `plan` holds the smallest that
- * was found, if `plan->peak` isn't UINT64_MAX.
- * Errors: ARGUMENT, OVERFLOW (sizes add up beyond 2^64 - 1), MEMORY (workspace too small),
- * UNSUPPORTED (a constraint the planner doesn't know: the stock planners take plain problems
- * only). */
+ * OK: a plan (within the capacities, if any were given). INFEASIBLE: proven that there is none;
+ * only `plan->lower_bound` and `plan->work` are set. UNDECIDED: the budget ended (or a one-pass
+ * planner is done) without a plan within the capacities; `plan` holds the smallest that was found,
+ * which does not fit, or peak UINT64_MAX if there is none.
+ * Errors: ARGUMENT and OVERFLOW (berth_problem_check says where), MEMORY (workspace too small),
+ * UNSUPPORTED (a constraint that the planner doesn't handle), INTERNAL (the verifier rejected the
+ * plan: a defect of the planner). */
 berth_status_t berth_plan_make(const berth_planner_t *planner, const berth_problem_t *problem,
                                const berth_plan_options_t *options, void *workspace,
                                size_t workspace_bytes, berth_plan_t *plan);
@@ -188,12 +202,15 @@ berth_status_t berth_plan_make(const berth_planner_t *planner, const berth_probl
 /* ---- Facts about a problem and a plan ------------------------------------------------------- */
 
 /* Is the problem well-formed? OK, ARGUMENT or OVERFLOW; `*culprit` (may be NULL) then names the
- * first bad buffer, or buffer_count + k for pair k, or UINT32_MAX for the problem as a whole. */
+ * first bad buffer, or buffer_count + k for pair k, or UINT32_MAX for the problem as a whole.
+ * ARGUMENT: something is outside its stated range, a fixed offset contradicts its own alignment,
+ * or buffers and pairs are 2^32 - 1 or more. OVERFLOW: all sizes and alignments together with the
+ * highest fixed end exceed 2^63 - 1, so that offsets and differences of offsets might, too. */
 berth_status_t berth_problem_check(const berth_problem_t *problem, uint32_t *culprit);
 
-/* The largest sum of sizes that are live in one step, in bytes: no plan without HEAD, TAIL and
- * SHARE pairs can have a smaller peak. `*step` (may be NULL) is the first step that reaches it.
- * `workspace` as large as berth_problem_load_workspace says. */
+/* The largest sum of sizes that are live in one step, in bytes: no plan in one region without HEAD,
+ * TAIL and SHARE pairs can have a smaller peak. `*step` (may be NULL) is the first step that
+ * reaches it. `workspace` as large as berth_problem_load_workspace says; O(n log n). */
 berth_status_t berth_problem_load(const berth_problem_t *problem, void *workspace,
                                   size_t workspace_bytes, uint64_t *load, uint32_t *step);
 berth_status_t berth_problem_load_workspace(const berth_problem_t *problem, size_t *bytes);
@@ -208,18 +225,24 @@ typedef enum berth_fault {
   BERTH_FAULT_CAPACITY,  /* a reaches beyond its region's end, or beyond 2^64 */
   BERTH_FAULT_SHARE,     /* a and b must share and don't */
   BERTH_FAULT_APART,     /* a and b must be in different regions and aren't */
-  BERTH_FAULT_PEAK       /* the stated peak or cost is not the plan's */
+  BERTH_FAULT_PEAK,      /* the stated peak is not the plan's */
+  BERTH_FAULT_COST       /* the stated cost is not the plan's */
 } berth_fault_t;
 
 typedef struct berth_finding {
   berth_fault_t fault;
   uint32_t a, b;  /* the buffers concerned; b is UINT32_MAX where there is only one */
-  uint64_t bytes; /* by how much: bytes shared, past the end, off the alignment */
+  uint64_t bytes; /* by how much: bytes shared, past the end, off the alignment or offset; PEAK
+                     and COST: the plan's true figure */
 } berth_finding_t;
 
-/* Checks `plan` against the definition of the problem, sharing no code with any planner.
- * OK: the plan is right. INFEASIBLE: it is not, and `*finding` (may be NULL) says why.
- * `workspace` as large as berth_plan_verify_workspace says; O(n log n + overlaps in time). */
+/* A short English phrase for `fault`; never NULL, static storage. */
+const char *berth_fault_text(berth_fault_t fault);
+
+/* Checks `plan` (placements, peak, cost) against the definition of the problem, sharing no code
+ * with any planner. OK: the plan is right. INFEASIBLE: it is not, and `*finding` (may be NULL) says
+ * why; otherwise `*finding` is untouched. `workspace` as large as berth_plan_verify_workspace says;
+ * O(n log n + pairs of buffers that overlap in time). */
 berth_status_t berth_plan_verify(const berth_problem_t *problem, const berth_plan_t *plan,
                                  void *workspace, size_t workspace_bytes, berth_finding_t *finding);
 berth_status_t berth_plan_verify_workspace(const berth_problem_t *problem, size_t *bytes);

@@ -20,7 +20,8 @@ typedef enum berth_status {
   BERTH_ERROR_UNSUPPORTED = -4, /* valid, but not something this function can handle */
   BERTH_ERROR_FORMAT = -5,      /* the data does not follow its file format */
   BERTH_ERROR_CANCELLED = -6,   /* the caller's callback asked to stop before any result */
-  BERTH_ERROR_OPERATOR = -7     /* an operator refused to prepare or to run */
+  BERTH_ERROR_OPERATOR = -7,    /* an operator refused to prepare or to run */
+  BERTH_ERROR_INTERNAL = -8     /* a result failed its own check: a defect in Berth */
 } berth_status_t;
 
 /* A short English phrase for `status`, for messages; never NULL, static storage. */

@@ -23,6 +23,8 @@ const char *berth_status_text(berth_status_t status) {
     return "cancelled";
   case BERTH_ERROR_OPERATOR:
     return "an operator failed";
+  case BERTH_ERROR_INTERNAL:
+    return "a result failed its own check: a defect in Berth, please report it";
   }
   return "unknown status";
 }
