@@ -15,8 +15,7 @@ extern "C" {
 #endif
 
 #define BERTH_SCRATCH_MAX 4u /* most scratch buffers of one operator */
-#define BERTH_WINDOWS_MAX 4u /* inputs with a row window of their own; later ones have the last's  \
-                              */
+#define BERTH_WINDOWS_MAX 4u /* inputs with a row window of their own; later ones: the last's */
 
 /* How an operator can be cut into rows. A row is one step along the outermost dimension that isn't
  * batch: height for images, time for sequences. */
