@@ -7,14 +7,16 @@
  *
  *   berth_model_t model;
  *   berth_model_error_t error;
- *   if (berth_model_open(data, size, &model, &error) != BERTH_OK) puts(error.what);
+ *   if (berth_model_open(data, size, &model, &error) != BERTH_OK)
+ *     printf("%s %s\n", error.subject, error.fault);
  *   for (uint32_t i = 0; i < berth_model_tensor_count(&model, 0); i++) {
  *     berth_tensor_t tensor = berth_model_tensor(&model, 0, i);
  *     ...
  *   }
  *
- * Source of the format: tensorflow/lite/schema/schema.fbs, version 3 ("TFL3"), and the FlatBuffers
- * binary format. All numbers in the file are little-endian and may lie at any address.
+ * Source of the format: tensorflow/compiler/mlir/lite/schema/schema.fbs, version 3 ("TFL3"; changes
+ * up to 3d), and the FlatBuffers binary format. All numbers in the file are little-endian and may
+ * lie at any address.
  */
 #ifndef BERTH_MODEL_H
 #define BERTH_MODEL_H
@@ -43,7 +45,7 @@ typedef struct berth_bytes {
   uint64_t size;
 } berth_bytes_t;
 
-/* A vector of numbers of the file, 4 or 8 bytes each, unaligned: read it with the functions below.
+/* A vector of numbers of the file, unaligned: read it with the functions below, index < count.
  * Absent: count 0. */
 typedef struct berth_vector {
   const uint8_t *data;
@@ -53,6 +55,8 @@ typedef struct berth_vector {
 int32_t berth_vector_int(berth_vector_t vector, uint32_t index);  /* of int32 */
 int64_t berth_vector_long(berth_vector_t vector, uint32_t index); /* of int64 */
 float berth_vector_float(berth_vector_t vector, uint32_t index);  /* of float32 */
+/* of numbers without sign, `width` bytes each: 1, 2 or 4 */
+uint32_t berth_vector_unsigned(berth_vector_t vector, uint32_t width, uint32_t index);
 
 /* A table of the file, for the options of an operator; position 0 means that it is absent. */
 typedef struct berth_table {
@@ -63,10 +67,12 @@ typedef struct berth_table {
 
 /* ---- The model ------------------------------------------------------------------------------ */
 
-/* Most things of a kind that a model may have; more is refused as malformed. */
+/* Most things of a kind that a model may have; more is refused as malformed. In all, subgraphs,
+ * tensors, operators, their operands and so on are at most as many as the file has bytes, however
+ * often the file lets lists share their elements: work and memory of users stay in proportion. */
 #define BERTH_SUBGRAPHS_MAX 65536u
 #define BERTH_TENSORS_MAX   1048576u /* in one subgraph; operators likewise */
-#define BERTH_RANK_MAX      8u       /* dimensions of a tensor whose shape the library uses */
+#define BERTH_RANK_MAX      8u /* most dimensions that operators handle; files may have more */
 
 typedef struct berth_model {
   const uint8_t *data;      /* the file */
@@ -81,9 +87,11 @@ typedef struct berth_model {
   berth_text_t description;
 } berth_model_t;
 
-/* Why a file was refused. */
+/* Why a file was refused: `subject` and `fault` make a phrase such as "tensor name" "reaches beyond
+ * the end of the file"; both are static. */
 typedef struct berth_model_error {
-  const char *what;  /* a phrase such as "tensor name reaches beyond the end of the file"; static */
+  const char *subject;
+  const char *fault;
   uint64_t position; /* byte in the file where it was found */
   uint32_t subgraph; /* which subgraph, tensor or operator it concerns; UINT32_MAX: none */
   uint32_t tensor;
@@ -91,12 +99,14 @@ typedef struct berth_model_error {
 } berth_model_error_t;
 
 /* Verifies the file and fills `*model`. `*error` (may be NULL) is set on FORMAT.
- * Errors: ARGUMENT (NULL), FORMAT. Cost: linear in the number of tables, not in the file's size. */
+ * Errors: ARGUMENT (NULL, or more bytes than the machine can address), FORMAT. Cost: linear in the
+ * number of subgraphs, tensors, operators and their operands, not in the file's size: of the
+ * weights, only the length of each is read. */
 berth_status_t berth_model_open(const void *data, uint64_t size, berth_model_t *model,
                                 berth_model_error_t *error);
 
-/* A constant's bytes: those in the FlatBuffer or, for very large models, behind it. Empty for
- * buffer 0 and for tensors that have no constant data. */
+/* A constant's bytes: those in the FlatBuffer or, for very large models, behind it. Empty (NULL,
+ * 0) for buffer 0 and for tensors that have no constant data. */
 berth_bytes_t berth_model_buffer(const berth_model_t *model, uint32_t buffer);
 
 /* Named extra data, such as "OfflineMemoryAllocation". */
@@ -143,11 +153,14 @@ typedef struct berth_tensor {
   bool is_variable;         /* keeps its value between invokes */
   bool has_rank;            /* false with an empty shape: rank unknown (older files: a scalar) */
   uint32_t buffer;          /* of its constant data, or an empty one */
-  berth_vector_t shape;     /* dimensions, outermost first; empty: scalar */
+  berth_vector_t shape;     /* dimensions, outermost first, none negative; empty: scalar */
   berth_vector_t signature; /* shape with -1 for what is unknown; empty: all of `shape` is known */
   berth_vector_t scales;    /* float: one, or one per slice of `quantized_dimension`; or empty */
-  berth_vector_t zero_points; /* int64, as many as scales; or empty */
-  int32_t quantized_dimension;
+  berth_vector_t zero_points;    /* int64, as many as scales; or empty */
+  int32_t quantized_dimension;   /* a dimension of `shape` if there are several scales */
+  uint32_t quantization_details; /* 0; else scales and zero points are stored in another way: custom
+                                    (1), blockwise (2) or on several axes (3) */
+  uint32_t external_buffer;      /* not 0: a constant whose data is in another file, and not here */
   bool is_sparse; /* constant data is in the sparse encoding; see berth_model_sparsity */
 } berth_tensor_t;
 berth_tensor_t berth_model_tensor(const berth_model_t *model, uint32_t subgraph, uint32_t tensor);
@@ -166,9 +179,9 @@ typedef struct berth_sparse_dimension {
   berth_vector_t indices;
 } berth_sparse_dimension_t;
 typedef struct berth_sparsity {
-  berth_vector_t traversal_order;
-  berth_vector_t block_map;
-  uint32_t dimension_count;
+  berth_vector_t traversal_order; /* dimension_count entries below dimension_count */
+  berth_vector_t block_map;       /* of each block dimension: a dimension of `shape` */
+  uint32_t dimension_count;       /* rank of the tensor + block dimensions; 0: not sparse */
 } berth_sparsity_t;
 berth_sparsity_t berth_model_sparsity(const berth_model_t *model, uint32_t subgraph,
                                       uint32_t tensor);
@@ -186,21 +199,27 @@ typedef struct berth_operator {
   berth_vector_t inputs;        /* tensor indices in range, or BERTH_NO_TENSOR */
   berth_vector_t outputs;       /* tensor indices in range, or BERTH_NO_TENSOR */
   berth_vector_t intermediates; /* tensor indices in range, or BERTH_NO_TENSOR */
-  uint32_t options_type;        /* which options table it is (BuiltinOptions in the schema) */
+  uint32_t options_type;        /* which table `options` is: its number in the schema's union
+                                   BuiltinOptions, or BERTH_OPTIONS_2 + that in BuiltinOptions2 */
   berth_table_t options;        /* builtin options, read with berth_option_* */
   berth_bytes_t custom_options; /* of a custom operator, usually a FlexBuffer */
 } berth_operator_t;
+#define BERTH_OPTIONS_2 256u
 berth_operator_t berth_model_operator(const berth_model_t *model, uint32_t subgraph, uint32_t op);
 
 /* The operator's name: the schema's ("CONV_2D") or the custom operator's own. */
 berth_text_t berth_operator_name(const berth_operator_t *op);
 
-/* Field number `field` of an options table, in the schema's order; `fallback` where it is absent or
- * (checked here, since tables differ) malformed. */
+/* Field number `field` of an options table (named in schema.h); `fallback` or empty where the table
+ * or the field is absent or (checked here, since tables differ) malformed. Any table and any field
+ * may be asked for. */
 int32_t berth_option_int(berth_table_t options, uint32_t field, int32_t fallback);
 int32_t berth_option_byte(berth_table_t options, uint32_t field, int32_t fallback); /* enum, bool */
+int64_t berth_option_long(berth_table_t options, uint32_t field, int64_t fallback);
 float berth_option_float(berth_table_t options, uint32_t field, float fallback);
 berth_vector_t berth_option_ints(berth_table_t options, uint32_t field);
+berth_vector_t berth_option_longs(berth_table_t options, uint32_t field);
+berth_vector_t berth_option_floats(berth_table_t options, uint32_t field);
 berth_text_t berth_option_text(berth_table_t options, uint32_t field);
 
 #ifdef __cplusplus
