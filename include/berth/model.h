@@ -157,7 +157,8 @@ typedef struct berth_tensor {
   berth_vector_t signature; /* shape with -1 for what is unknown; empty: all of `shape` is known */
   berth_vector_t scales;    /* float: one, or one per slice of `quantized_dimension`; or empty */
   berth_vector_t zero_points;    /* int64, as many as scales; or empty */
-  int32_t quantized_dimension;   /* a dimension of `shape` if there are several scales */
+  int32_t quantized_dimension;   /* a dimension of `shape`, as long as there are scales, if there
+                                    are several; 0 for vectors, even if the file says other */
   uint32_t quantization_details; /* 0; else scales and zero points are stored in another way: custom
                                     (1), blockwise (2) or on several axes (3) */
   uint32_t external_buffer;      /* not 0: a constant whose data is in another file, and not here */
