@@ -72,6 +72,8 @@ struct berth_kernel;
 /* Instruction sets that a kernel may use beyond the portable C, in berth_call_t.cpu. */
 #define BERTH_CPU_AVX2 1u /* with FMA and F16C */
 
+#define BERTH_RANK_UNKNOWN UINT32_MAX /* for berth_call_t.shape */
+
 /* One operator of one model, while it is prepared or evaluated. Made by the interpreter on its own
  * stack; kernels use the functions below, and read the fields. */
 typedef struct berth_call {
@@ -90,6 +92,7 @@ typedef struct berth_call {
   const char *why;                  /* set by berth_refuse */
   void *interpreter;                /* the interpreter's; kernels don't use it */
   berth_value_t (*tensor)(const struct berth_call *call, uint32_t tensor);
+  /* States a shape; rank BERTH_RANK_UNKNOWN (with dims NULL): known only by evaluating. */
   berth_status_t (*shape)(struct berth_call *call, uint32_t tensor, uint32_t rank,
                           const int32_t *dims);
 } berth_call_t;
@@ -131,7 +134,8 @@ typedef struct berth_kernel {
   berth_status_t (*eval)(berth_call_t *call);
 
   /* Accumulating: begin, then accumulate for input rows in order, each once, then finish. What is
-   * carried from one to the next lies in scratch. `eval` is NULL. */
+   * carried from one to the next lies in scratch. A kernel that is accumulating for some operators
+   * only has `eval` as well: the contract's kind says which is to be called. */
   berth_status_t (*begin)(berth_call_t *call);
   berth_status_t (*accumulate)(berth_call_t *call);
   berth_status_t (*finish)(berth_call_t *call);
