@@ -40,12 +40,12 @@ extern "C" {
 
 /* One buffer. It occupies [offset, offset + size) during the steps first..last, both included. */
 typedef struct berth_buffer {
-  uint64_t size;    /* bytes; not rounded by any planner. 0 is allowed and never conflicts. */
+  uint64_t size;    /* bytes; not rounded by any planner. 0 is allowed and never conflicts */
   uint64_t align;   /* the offset is a multiple of this; at least 1, any value (0 counts as 1) */
   uint64_t fixed;   /* required offset in bytes, or BERTH_ANYWHERE */
   uint64_t traffic; /* bytes moved to or from it per inference; only its cost in a region */
   uint32_t first;   /* first step in which it is live */
-  uint32_t last;    /* last step in which it is live, at least `first` */
+  uint32_t last;    /* last step in which it is live: `first`..2^32 - 2 */
   uint32_t regions; /* bit r set: may live in region r; BERTH_ANY_REGION: in all of them */
   bool constant;    /* a weight: where there are regions, it may stay outside of all of them, at
                        cost `outside_cost`; without regions it is a buffer like any other */
@@ -108,7 +108,8 @@ typedef struct berth_placement {
 
 typedef struct berth_plan {
   berth_placement_t *placements; /* the caller's array, one for each buffer */
-  uint64_t peak;                 /* bytes used of the first region: highest offset + size there */
+  uint64_t peak;                 /* bytes used of the first region: highest offset + size there,
+                                    buffers of size 0 aside */
   uint64_t lower_bound;          /* proven: no plan has a smaller peak (with several regions: no
                                     plan of this cost) */
   uint64_t cost;                 /* sum of traffic x cost; 0 without regions */
@@ -204,8 +205,8 @@ berth_status_t berth_plan_make(const berth_planner_t *planner, const berth_probl
 /* Is the problem well-formed? OK, ARGUMENT or OVERFLOW; `*culprit` (may be NULL) then names the
  * first bad buffer, or buffer_count + k for pair k, or UINT32_MAX for the problem as a whole.
  * ARGUMENT: something is outside its stated range, a fixed offset contradicts its own alignment,
- * or buffers and pairs are 2^32 - 1 or more. OVERFLOW: all sizes and alignments together with the
- * highest fixed end exceed 2^63 - 1, so that offsets and differences of offsets might, too. */
+ * or buffers and pairs are 2^32 - 1 or more. OVERFLOW: all sizes, alignments and bytes of pairs
+ * together with the highest fixed end exceed 2^63 - 1, so that offsets might, too; or costs do. */
 berth_status_t berth_problem_check(const berth_problem_t *problem, uint32_t *culprit);
 
 /* The largest sum of sizes that are live in one step, in bytes: no plan in one region without HEAD,

@@ -1,0 +1,333 @@
+/* Greedy placement: see greedy.h.
+ *
+ * For each placed buffer that is live together with a member of the unit, the offsets at which the
+ * two would collide are an open interval (a span). Visiting the spans from the lowest up finds the
+ * gaps between them. Cost for one unit: O(k log n) for k buffers in the way.
+ */
+#include "plan/greedy.h"
+#include "plan/share.h"
+#include <string.h>
+
+void berth_greedy_lay_out(berth_greedy_t *greedy, const berth_problem_t *problem,
+                          berth_workspace_t *memory) {
+  size_t count = problem->buffer_count, pairs = problem->pair_count;
+  greedy->problem = problem;
+  greedy->unit_count = 0;
+  greedy->work = 0;
+  if (pairs > SIZE_MAX / 2) memory->overflow = true;
+  greedy->units = berth_workspace_take(memory, count, sizeof(uint32_t));
+  greedy->unit = berth_workspace_take(memory, count, sizeof(berth_unit_t));
+  greedy->unit_of = berth_workspace_take(memory, count, sizeof(uint32_t));
+  greedy->next = berth_workspace_take(memory, count, sizeof(uint32_t));
+  greedy->adjacent = berth_workspace_take(memory, count + 1, sizeof(uint32_t));
+  greedy->pairs = berth_workspace_take(memory, 2 * pairs, sizeof(uint32_t));
+  greedy->found = berth_workspace_take(memory, count, sizeof(uint32_t));
+  greedy->place_of = berth_workspace_take(memory, count, sizeof(uint32_t));
+  greedy->reach = berth_workspace_take(memory, count, sizeof(berth_span_t));
+  greedy->span_of = berth_workspace_take(memory, count, sizeof(uint32_t));
+  greedy->owner = berth_workspace_take(memory, count, sizeof(uint32_t));
+  greedy->spans = berth_workspace_take(memory, count, sizeof(berth_span_t));
+  berth_live_lay_out(&greedy->live, problem, memory);
+}
+
+/* ---- Units
+ * --------------------------------------------------------------------------------------- */
+
+/* Least common multiple, or 0 if it is beyond 2^63 - 1. */
+static uint64_t common_multiple(uint64_t a, uint64_t b) {
+  uint64_t x = a, y = b;
+  while (y != 0) {
+    uint64_t rest = x % y;
+    x = y;
+    y = rest;
+  }
+  return b / x > INT64_MAX / a ? 0 : a * (b / x);
+}
+
+static berth_status_t join(berth_unit_t *unit, const berth_buffer_t *buffer) {
+  uint64_t align = buffer->align > 1 ? buffer->align : 1;
+  if (buffer->size > unit->size) unit->size = buffer->size;
+  if (buffer->first < unit->first) unit->first = buffer->first;
+  if (buffer->last > unit->last) unit->last = buffer->last;
+  unit->align = common_multiple(unit->align, align);
+  if (unit->align == 0) return BERTH_ERROR_OVERFLOW;
+  if (buffer->fixed != BERTH_ANYWHERE) {
+    if (unit->fixed != BERTH_ANYWHERE && unit->fixed != buffer->fixed) return BERTH_INFEASIBLE;
+    unit->fixed = buffer->fixed;
+  }
+  return BERTH_OK;
+}
+
+static berth_status_t form_units(berth_greedy_t *greedy) {
+  const berth_problem_t *problem = greedy->problem;
+  berth_status_t infeasible = BERTH_OK;
+  berth_plan_share_groups(problem, greedy->unit_of);
+  for (uint32_t i = problem->buffer_count; i-- > 0;) greedy->next[i] = BERTH_GREEDY_NONE;
+  for (uint32_t i = problem->buffer_count; i-- > 0;) {
+    uint32_t unit = greedy->unit_of[i];
+    if (unit == i) continue;
+    greedy->next[i] = greedy->next[unit];
+    greedy->next[unit] = i;
+  }
+  for (uint32_t i = 0; i < problem->buffer_count; i++) {
+    berth_unit_t *unit = &greedy->unit[greedy->unit_of[i]];
+    if (greedy->unit_of[i] == i) {
+      berth_unit_t empty = {0, 1, BERTH_ANYWHERE, 0, UINT32_MAX, 0};
+      *unit = empty;
+    }
+    berth_status_t status = join(unit, &problem->buffers[i]);
+    if (status < 0) return status;
+    if (status != BERTH_OK) infeasible = status;
+  }
+  greedy->unit_count = 0;
+  for (uint32_t i = 0; i < problem->buffer_count; i++) {
+    const berth_unit_t *unit = &greedy->unit[i];
+    if (greedy->unit_of[i] != i) continue;
+    if (unit->fixed == BERTH_ANYWHERE) {
+      greedy->units[greedy->unit_count++] = i;
+    } else if (unit->fixed % unit->align != 0) {
+      infeasible = BERTH_INFEASIBLE;
+    }
+  }
+  return infeasible;
+}
+
+static bool overlaps(const berth_pair_t *pair) {
+  return pair->relation == BERTH_HEAD || pair->relation == BERTH_TAIL;
+}
+
+static void index_pairs(berth_greedy_t *greedy) {
+  const berth_problem_t *problem = greedy->problem;
+  uint32_t count = problem->buffer_count;
+  memset(greedy->adjacent, 0, ((size_t)count + 1) * sizeof *greedy->adjacent);
+  for (uint32_t k = 0; k < problem->pair_count; k++) {
+    if (!overlaps(&problem->pairs[k])) continue;
+    greedy->adjacent[problem->pairs[k].a]++;
+    greedy->adjacent[problem->pairs[k].b]++;
+  }
+  for (uint32_t i = 0, sum = 0; i <= count; i++) {
+    sum += greedy->adjacent[i];
+    greedy->adjacent[i] = sum;
+  }
+  for (uint32_t k = problem->pair_count; k-- > 0;) {
+    if (!overlaps(&problem->pairs[k])) continue;
+    greedy->pairs[--greedy->adjacent[problem->pairs[k].a]] = k;
+    greedy->pairs[--greedy->adjacent[problem->pairs[k].b]] = k;
+  }
+}
+
+/* ---- What is taken
+ * ------------------------------------------------------------------------------- */
+
+/* Finds the placed buffers that are live together with buffer `mine` (greedy->found; returned is
+ * how many) and at which of its offsets relative to theirs the two would collide: strictly between
+ * low and high of greedy->reach[k], for the k-th found one. */
+static uint32_t find_collisions(berth_greedy_t *greedy, uint32_t mine) {
+  const berth_problem_t *problem = greedy->problem;
+  const berth_buffer_t *buffer = &problem->buffers[mine];
+  if (buffer->size == 0) return 0;
+  int64_t size = (int64_t)buffer->size;
+  uint32_t count = berth_live_collect(&greedy->live, buffer->first, buffer->last, greedy->found);
+  greedy->work += count;
+  for (uint32_t k = 0; k < count; k++) {
+    greedy->reach[k].low = -size;
+    greedy->reach[k].high = (int64_t)problem->buffers[greedy->found[k]].size;
+  }
+  uint32_t begin = greedy->adjacent[mine], end = greedy->adjacent[mine + 1];
+  if (begin == end) return count;
+
+  for (uint32_t k = 0; k < count; k++) greedy->place_of[greedy->found[k]] = k;
+  for (uint32_t j = begin; j < end; j++) {
+    const berth_pair_t *pair = &problem->pairs[greedy->pairs[j]];
+    uint32_t other = pair->a == mine ? pair->b : pair->a;
+    uint32_t k = greedy->place_of[other];
+    if (k >= count || greedy->found[k] != other) continue;
+    berth_span_t *reach = &greedy->reach[k];
+    int64_t bytes = (int64_t)pair->bytes;
+    if (pair->bytes == problem->buffers[pair->a].size) {
+      reach->high = reach->low; /* all of a may be overlapped */
+    } else if ((pair->relation == BERTH_HEAD) == (pair->b == mine)) {
+      if (reach->low < bytes - size) reach->low = bytes - size;
+    } else {
+      int64_t high = (int64_t)problem->buffers[other].size - bytes;
+      if (reach->high > high) reach->high = high;
+    }
+  }
+  return count;
+}
+
+static int64_t offset_of(const berth_greedy_t *greedy, uint32_t buffer) {
+  return (int64_t)greedy->unit[greedy->unit_of[buffer]].offset;
+}
+
+/* Collects in greedy->spans what is taken for a unit and returns the number of spans. */
+static uint32_t collect_spans(berth_greedy_t *greedy, uint32_t unit) {
+  uint32_t span_count = 0;
+  for (uint32_t i = unit; i != BERTH_GREEDY_NONE; i = greedy->next[i]) {
+    uint32_t count = find_collisions(greedy, i);
+    for (uint32_t k = 0; k < count; k++) {
+      berth_span_t span = greedy->reach[k];
+      if (span.high - span.low <= 1) continue;
+      span.low += offset_of(greedy, greedy->found[k]);
+      span.high += offset_of(greedy, greedy->found[k]);
+      uint32_t known = greedy->span_of[greedy->found[k]];
+      if (known < span_count && greedy->owner[known] == greedy->found[k]) {
+        /* Met by several members: from the lowest to the highest, which may be a little much. */
+        berth_span_t *all = &greedy->spans[known];
+        if (span.low < all->low) all->low = span.low;
+        if (span.high > all->high) all->high = span.high;
+      } else {
+        greedy->span_of[greedy->found[k]] = span_count;
+        greedy->owner[span_count] = greedy->found[k];
+        greedy->spans[span_count++] = span;
+      }
+    }
+  }
+  return span_count;
+}
+
+/* ---- Spans from the lowest up: a heap
+ * ------------------------------------------------------------ */
+
+static void sift_down(berth_span_t *spans, uint32_t from, uint32_t count) {
+  berth_span_t span = spans[from];
+  for (uint32_t child; (child = 2 * from + 1) < count; from = child) {
+    if (child + 1 < count && spans[child + 1].low < spans[child].low) child++;
+    if (spans[child].low >= span.low) break;
+    spans[from] = spans[child];
+  }
+  spans[from] = span;
+}
+
+static berth_span_t pop(berth_span_t *spans, uint32_t *count) {
+  berth_span_t lowest = spans[0];
+  spans[0] = spans[--*count];
+  if (*count > 1) sift_down(spans, 0, *count);
+  return lowest;
+}
+
+/* ---- Placing
+ * ------------------------------------------------------------------------------------- */
+
+/* The next multiple of `align`, or INT64_MAX if it is not below that. */
+static int64_t align_up(int64_t offset, uint64_t align) {
+  uint64_t rest = (uint64_t)offset % align;
+  if (rest == 0) return offset;
+  uint64_t step = align - rest;
+  return step > (uint64_t)(INT64_MAX - offset) ? INT64_MAX : offset + (int64_t)step;
+}
+
+static int64_t find_offset(berth_span_t *spans, uint32_t count, int64_t from, uint64_t align,
+                           berth_fit_t fit) {
+  for (uint32_t i = count / 2; i > 0; i--) sift_down(spans, i - 1, count);
+  int64_t offset = align_up(from, align);
+  int64_t best = -1, best_rest = INT64_MAX;
+  while (count > 0) {
+    berth_span_t span = pop(spans, &count);
+    if (span.low >= offset) {
+      if (fit == BERTH_FIRST_FIT) return offset;
+      if (span.low - offset < best_rest) {
+        best = offset;
+        best_rest = span.low - offset;
+      }
+    }
+    if (span.high > offset) offset = align_up(span.high, align);
+  }
+  return best >= 0 ? best : offset;
+}
+
+static void settle(berth_greedy_t *greedy, uint32_t unit, uint64_t offset) {
+  greedy->unit[unit].offset = offset;
+  for (uint32_t i = unit; i != BERTH_GREEDY_NONE; i = greedy->next[i]) {
+    if (greedy->problem->buffers[i].size > 0) berth_live_place(&greedy->live, i);
+  }
+}
+
+static bool fixed_fits(berth_greedy_t *greedy, uint32_t unit) {
+  int64_t fixed = (int64_t)greedy->unit[unit].fixed;
+  for (uint32_t i = unit; i != BERTH_GREEDY_NONE; i = greedy->next[i]) {
+    uint32_t count = find_collisions(greedy, i);
+    for (uint32_t k = 0; k < count; k++) {
+      int64_t distance = fixed - offset_of(greedy, greedy->found[k]);
+      if (distance > greedy->reach[k].low && distance < greedy->reach[k].high) return false;
+    }
+  }
+  return true;
+}
+
+berth_status_t berth_greedy_place(berth_greedy_t *greedy, uint32_t unit, uint64_t from,
+                                  berth_fit_t fit) {
+  const berth_unit_t *moved = &greedy->unit[unit];
+  if (from > INT64_MAX) return BERTH_ERROR_OVERFLOW;
+  uint32_t count = collect_spans(greedy, unit);
+  int64_t offset = find_offset(greedy->spans, count, (int64_t)from, moved->align, fit);
+  if ((uint64_t)offset > INT64_MAX - moved->size) return BERTH_ERROR_OVERFLOW;
+  settle(greedy, unit, (uint64_t)offset);
+  return BERTH_OK;
+}
+
+static berth_status_t place_fixed(berth_greedy_t *greedy) {
+  for (uint32_t i = 0; i < greedy->problem->buffer_count; i++) {
+    if (greedy->unit_of[i] != i || greedy->unit[i].fixed == BERTH_ANYWHERE) continue;
+    if (!fixed_fits(greedy, i)) return BERTH_INFEASIBLE;
+    settle(greedy, i, greedy->unit[i].fixed);
+  }
+  return BERTH_OK;
+}
+
+berth_status_t berth_greedy_prepare(berth_greedy_t *greedy) {
+  greedy->work = 0;
+  memset(greedy->place_of, 0, greedy->problem->buffer_count * sizeof *greedy->place_of);
+  memset(greedy->span_of, 0, greedy->problem->buffer_count * sizeof *greedy->span_of);
+  index_pairs(greedy);
+  berth_live_prepare(&greedy->live, greedy->found);
+  berth_status_t status = form_units(greedy);
+  return status == BERTH_OK ? place_fixed(greedy) : status;
+}
+
+void berth_greedy_clear(berth_greedy_t *greedy) {
+  berth_live_clear(&greedy->live);
+  for (uint32_t i = 0; i < greedy->problem->buffer_count; i++) {
+    if (greedy->unit_of[i] == i && greedy->unit[i].fixed != BERTH_ANYWHERE) {
+      settle(greedy, i, greedy->unit[i].fixed);
+    }
+  }
+}
+
+berth_status_t berth_greedy_place_all(berth_greedy_t *greedy, berth_before_t before,
+                                      const void *context, berth_fit_t fit) {
+  berth_plan_sort(greedy->units, greedy->unit_count, greedy->found, before, context);
+  for (uint32_t k = 0; k < greedy->unit_count; k++) {
+    berth_status_t status = berth_greedy_place(greedy, greedy->units[k], 0, fit);
+    if (status != BERTH_OK) return status;
+  }
+  return BERTH_OK;
+}
+
+void berth_greedy_finish(const berth_greedy_t *greedy, berth_plan_t *plan) {
+  plan->peak = 0;
+  for (uint32_t i = 0; i < greedy->problem->buffer_count; i++) {
+    uint64_t size = greedy->problem->buffers[i].size;
+    uint64_t offset = greedy->unit[greedy->unit_of[i]].offset;
+    plan->placements[i].offset = offset;
+    if (size > 0 && offset + size > plan->peak) plan->peak = offset + size;
+  }
+  plan->work += greedy->work;
+}
+
+berth_status_t berth_greedy_workspace(const berth_problem_t *problem,
+                                      const berth_plan_options_t *options, size_t *bytes) {
+  (void)options;
+  berth_workspace_t memory = berth_workspace_measure();
+  berth_greedy_t greedy;
+  berth_greedy_lay_out(&greedy, problem, &memory);
+  return berth_workspace_needed(&memory, bytes);
+}
+
+berth_status_t berth_greedy_begin(berth_greedy_t *greedy, const berth_problem_t *problem,
+                                  void *workspace, size_t workspace_bytes) {
+  berth_workspace_t memory = berth_workspace_over(workspace, workspace_bytes);
+  berth_greedy_lay_out(greedy, problem, &memory);
+  berth_status_t status = berth_workspace_status(&memory);
+  return status == BERTH_OK ? berth_greedy_prepare(greedy) : status;
+}

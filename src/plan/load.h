@@ -1,0 +1,14 @@
+/* The load lower bound with the problem's pairs taken into account. */
+#ifndef BERTH_SRC_PLAN_LOAD_H
+#define BERTH_SRC_PLAN_LOAD_H
+
+#include "berth/plan.h"
+
+/* A peak that no plan of `problem` in one region can beat: the largest load of a step, where a
+ * SHARE group counts once with its largest live member and every HEAD and TAIL pair is credited
+ * with all it could save; and no less than the end of any fixed buffer. O(n log n). */
+berth_status_t berth_plan_load_bound(const berth_problem_t *problem, void *workspace,
+                                     size_t workspace_bytes, uint64_t *bound);
+berth_status_t berth_plan_load_bound_workspace(const berth_problem_t *problem, size_t *bytes);
+
+#endif
