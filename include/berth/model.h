@@ -194,11 +194,12 @@ berth_sparse_dimension_t berth_model_sparse_dimension(const berth_model_t *model
 #define BERTH_NO_TENSOR (-1) /* an optional input that is left out */
 
 typedef struct berth_operator {
-  berth_builtin_t code;         /* BERTH_BUILTIN_CUSTOM: see `custom_name` */
-  int32_t version;              /* of the operator's definition, from 1 */
-  berth_text_t custom_name;     /* of a custom operator */
-  berth_vector_t inputs;        /* tensor indices in range, or BERTH_NO_TENSOR */
-  berth_vector_t outputs;       /* tensor indices in range, or BERTH_NO_TENSOR */
+  uint32_t opcode;          /* index in the model's table of operator codes, below opcode_count */
+  berth_builtin_t code;     /* BERTH_BUILTIN_CUSTOM: see `custom_name` */
+  int32_t version;          /* of the operator's definition, from 1 */
+  berth_text_t custom_name; /* of a custom operator */
+  berth_vector_t inputs;    /* tensor indices in range, or BERTH_NO_TENSOR */
+  berth_vector_t outputs;   /* tensor indices in range, or BERTH_NO_TENSOR */
   berth_vector_t intermediates; /* tensor indices in range, or BERTH_NO_TENSOR */
   uint32_t options_type;        /* which table `options` is: its number in the schema's union
                                    BuiltinOptions, or BERTH_OPTIONS_2 + that in BuiltinOptions2 */

@@ -72,6 +72,9 @@ struct berth_kernel;
 /* Instruction sets that a kernel may use beyond the portable C, in berth_call_t.cpu. */
 #define BERTH_CPU_AVX2 1u /* with FMA and F16C */
 
+/* What this processor offers of them. */
+uint32_t berth_cpu_detect(void);
+
 #define BERTH_RANK_UNKNOWN UINT32_MAX /* for berth_call_t.shape */
 
 /* One operator of one model, while it is prepared or evaluated. Made by the interpreter on its own

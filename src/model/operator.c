@@ -17,9 +17,10 @@ static berth_table_t options_table(berth_table_t op, uint32_t *type) {
 berth_operator_t berth_model_operator(const berth_model_t *model, uint32_t subgraph, uint32_t op) {
   berth_table_t table =
       flat_element(berth_model_subgraph_table(model, subgraph), SUBGRAPH_OPERATORS, op);
-  berth_table_t code = flat_element(berth_model_root(model), MODEL_OPERATOR_CODES,
-                                    flat_u32(table, OPERATOR_CODE_INDEX, 0));
+  uint32_t opcode = flat_u32(table, OPERATOR_CODE_INDEX, 0);
+  berth_table_t code = flat_element(berth_model_root(model), MODEL_OPERATOR_CODES, opcode);
   berth_operator_t result = {
+      .opcode = opcode,
       .code = (berth_builtin_t)builtin_code(code),
       .version = flat_int(code, CODE_VERSION, 1),
       .custom_name = flat_text(code, CODE_CUSTOM_NAME),

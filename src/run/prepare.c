@@ -1,0 +1,504 @@
+/* Prepare: asks every operator for its shapes and its memory contract, plans, and places.
+ *
+ * Everything temporary (lifetimes, buffers, the planner's workspace) is borrowed from the start of
+ * the activations' block, or from the planning block, and gone when prepare returns.
+ */
+#include "run.h"
+#include <string.h>
+
+/* Memory borrowed during prepare: a bump pointer that remembers how far it got. */
+typedef struct loan {
+  berth_interpreter_t *interpreter;
+  uint8_t *base;
+  uint32_t used;
+  bool separate; /* a block of its own: its room does not shrink while metadata grow */
+} loan_t;
+
+/* What one prepare works on. */
+typedef struct job {
+  berth_interpreter_t *interpreter;
+  loan_t loan;
+  berth_graph_t graph;
+  uint32_t *scratch_bytes; /* of all operators, in order; the end of the loan while it grows */
+  uint32_t scratch_count;
+  berth_buffer_t *buffers;
+  uint32_t *owners; /* for each buffer: its tensor, or tensor_count + number of the scratch */
+  uint32_t buffer_count;
+} job_t;
+
+static uint32_t loan_room(const loan_t *loan) {
+  const berth_memories_t *memories = &loan->interpreter->memories;
+  return loan->separate ? memories->planning.bytes & ~15u : berth_run_head_room(loan->interpreter);
+}
+
+static void *borrow(loan_t *loan, uint64_t bytes, uint32_t align) {
+  uint32_t start = (loan->used + align - 1) & ~(align - 1);
+  berth_needs_t *needs = &loan->interpreter->needs;
+  uint32_t room = loan_room(loan);
+  if (bytes > ACTIVATIONS_MAX - start) return NULL;
+  uint32_t end = start + (uint32_t)bytes;
+  if (end > needs->planning) needs->planning = end;
+  if (end > room) return NULL;
+  loan->used = end;
+  return loan->base + start;
+}
+
+static berth_status_t too_small(const job_t *job, uint64_t needed, const char *why) {
+  berth_run_log(job->interpreter, BERTH_EVENT_MEMORY, 0, BERTH_NOBODY, BERTH_NOBODY, needed, why);
+  return BERTH_ERROR_MEMORY;
+}
+
+static berth_status_t loan_too_small(const job_t *job) {
+  return too_small(job, job->interpreter->needs.planning,
+                   "planning needs more memory than there is");
+}
+
+/* ---- First pass: the operators -------------------------------------------------------------- */
+
+/* An operator that can only be prepared when its inputs are there: so are its outputs. */
+static berth_status_t postpone(berth_call_t *call, berth_operator_place_t *place) {
+  place->scratch |= OPERATOR_LAZY;
+  for (uint32_t i = 0; i < call->op.outputs.count; i++) {
+    if (berth_vector_int(call->op.outputs, i) == BERTH_NO_TENSOR) continue;
+    berth_status_t status = berth_set_unknown(call, i);
+    if (status != BERTH_OK) return status;
+  }
+  return BERTH_OK;
+}
+
+static void log_unknown_outputs(const berth_call_t *call) {
+  const berth_interpreter_t *interpreter = call->interpreter;
+  for (uint32_t i = 0; i < call->op.outputs.count; i++) {
+    int32_t tensor = berth_vector_int(call->op.outputs, i);
+    if (tensor == BERTH_NO_TENSOR) continue;
+    uint32_t flat = berth_run_tensor_index(interpreter, call->subgraph, (uint32_t)tensor);
+    const berth_shape_t *shape = berth_run_shape(interpreter, flat);
+    if (shape != NULL && shape->unknown) {
+      berth_run_log(interpreter, BERTH_EVENT_DYNAMIC, call->subgraph, call->index, (uint32_t)tensor,
+                    0, NULL);
+    }
+  }
+}
+
+static berth_status_t note_scratch(job_t *job, const berth_contract_t *contract,
+                                   berth_operator_place_t *place) {
+  uint32_t count = BERTH_SCRATCH_MAX;
+  while (count > 0 && contract->scratch[count - 1] == 0) count--;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t *slot = borrow(&job->loan, sizeof *slot, sizeof *slot);
+    if (slot == NULL) return loan_too_small(job);
+    if (job->scratch_count == 0) job->scratch_bytes = slot;
+    *slot = contract->scratch[i];
+    if (*slot > ACTIVATIONS_MAX) return BERTH_ERROR_OVERFLOW;
+    job->scratch_count++;
+  }
+  place->scratch |= count << OPERATOR_SCRATCH_SHIFT | (job->scratch_count - count);
+  return BERTH_OK;
+}
+
+static berth_status_t prepare_operator(job_t *job, uint32_t subgraph, uint32_t index) {
+  berth_interpreter_t *interpreter = job->interpreter;
+  berth_operator_place_t *place =
+      &interpreter->operators[berth_run_operator_index(interpreter, subgraph, index)];
+  berth_call_t call;
+  berth_run_call(interpreter, subgraph, index, &call);
+  if (call.kernel == NULL) {
+    berth_run_log(interpreter, BERTH_EVENT_MISSING, subgraph, index, BERTH_NOBODY, 0, NULL);
+    interpreter->failed = true;
+    return BERTH_OK; /* go on: all that is missing is reported at once */
+  }
+  if (berth_run_input_unknown(&call)) {
+    berth_status_t status = postpone(&call, place);
+    if (status == BERTH_OK) log_unknown_outputs(&call);
+    return status;
+  }
+  berth_contract_t contract;
+  memset(&contract, 0, sizeof contract);
+  berth_status_t status = call.kernel->prepare(&call, &contract);
+  if (status == BERTH_ERROR_MEMORY) return too_small(job, 0, "metadata do not fit");
+  if (status != BERTH_OK) {
+    berth_run_log(interpreter, BERTH_EVENT_REFUSED, subgraph, index, BERTH_NOBODY, 0,
+                  call.why ? call.why : berth_status_text(status));
+    interpreter->failed = true;
+    return BERTH_OK;
+  }
+  if (contract.workspace > ACTIVATIONS_MAX || contract.state > ACTIVATIONS_MAX) {
+    return BERTH_ERROR_OVERFLOW;
+  }
+  place->workspace = contract.workspace;
+  place->state = contract.state;
+  if (contract.partial) place->scratch |= OPERATOR_PARTIAL;
+  log_unknown_outputs(&call);
+  return note_scratch(job, &contract, place);
+}
+
+static berth_status_t prepare_operators(job_t *job) {
+  const berth_interpreter_t *interpreter = job->interpreter;
+  for (uint32_t s = 0; s < interpreter->model->subgraph_count; s++) {
+    if (job->graph.called_first[s] == BERTH_NOBODY) continue;
+    uint32_t count = berth_model_subgraph(interpreter->model, s).operator_count;
+    for (uint32_t op = 0; op < count; op++) {
+      berth_status_t status = prepare_operator(job, s, op);
+      if (status != BERTH_OK) return status;
+    }
+  }
+  return interpreter->failed ? BERTH_ERROR_OPERATOR : BERTH_OK;
+}
+
+/* ---- Buffers -------------------------------------------------------------------------------- */
+
+static bool is_planned(const job_t *job, uint32_t tensor) {
+  const berth_shape_t *shape = berth_run_shape(job->interpreter, tensor);
+  if (shape != NULL && shape->unknown) return false;
+  berth_allocation_t allocation = job->graph.tensors[tensor].allocation;
+  return allocation == BERTH_ALLOCATION_ARENA_RW || allocation == BERTH_ALLOCATION_DYNAMIC;
+}
+
+static uint64_t round_up(uint64_t bytes, uint32_t align) {
+  return (bytes + align - 1) / align * align;
+}
+
+/* With a callback that takes outputs as soon as they are complete, they end there. */
+static uint32_t last_step(const job_t *job, const berth_graph_tensor_t *tensor) {
+  if (tensor->kind != BERTH_KIND_OUTPUT || job->interpreter->options.deliver == NULL ||
+      tensor->subgraph != 0) {
+    return tensor->last;
+  }
+  uint32_t last = tensor->first;
+  if (tensor->last_reader != BERTH_NOBODY && tensor->last_reader > last) {
+    last = tensor->last_reader;
+  }
+  return last;
+}
+
+static berth_status_t add_tensor(job_t *job, uint32_t flat, const berth_vector_t *offsets) {
+  berth_interpreter_t *interpreter = job->interpreter;
+  const berth_graph_tensor_t *tensor = &job->graph.tensors[flat];
+  berth_value_t value = berth_interpreter_tensor(interpreter, tensor->subgraph, tensor->tensor);
+  if (!value.known) return BERTH_ERROR_OVERFLOW;
+  uint32_t align = interpreter->options.alignment;
+  uint32_t element = (berth_tensor_type_bits(value.type) + 7) / 8;
+  if (align < element) align = element;
+  berth_buffer_t buffer =
+      berth_buffer(round_up(value.bytes, align), tensor->first, last_step(job, tensor));
+  buffer.align = align;
+  int32_t offset = flat < offsets->count ? berth_vector_int(*offsets, flat) : -1;
+  if (offset >= 0) buffer.fixed = (uint32_t)offset;
+  job->owners[job->buffer_count] = flat;
+  job->buffers[job->buffer_count++] = buffer;
+  return BERTH_OK;
+}
+
+/* Scratch lives during its operator's step, or as long as the operator's subgraph may run. */
+static void add_scratch(job_t *job, uint32_t subgraph, uint32_t op) {
+  const berth_interpreter_t *interpreter = job->interpreter;
+  uint32_t scratch =
+      interpreter->operators[berth_run_operator_index(interpreter, subgraph, op)].scratch;
+  uint32_t count = scratch >> OPERATOR_SCRATCH_SHIFT & 7u;
+  uint32_t number = scratch & OPERATOR_SCRATCH_INDEX;
+  uint32_t first = subgraph == 0 ? op : job->graph.called_first[subgraph];
+  uint32_t last = subgraph == 0 ? op : job->graph.called_last[subgraph];
+  uint32_t align = interpreter->options.alignment > 16 ? interpreter->options.alignment : 16;
+  for (uint32_t i = 0; i < count; i++) {
+    berth_buffer_t buffer =
+        berth_buffer(round_up(job->scratch_bytes[number + i], align), first, last);
+    buffer.align = align;
+    job->owners[job->buffer_count] = interpreter->tensor_count + number + i;
+    job->buffers[job->buffer_count++] = buffer;
+  }
+}
+
+static berth_status_t collect_buffers(job_t *job, const berth_vector_t *offsets) {
+  berth_interpreter_t *interpreter = job->interpreter;
+  uint32_t count = job->scratch_count;
+  for (uint32_t i = 0; i < interpreter->tensor_count; i++) count += is_planned(job, i);
+  job->owners = borrow(&job->loan, (uint64_t)count * sizeof *job->owners, 4);
+  job->buffers = borrow(&job->loan, (uint64_t)count * sizeof *job->buffers, 8);
+  if (job->owners == NULL || job->buffers == NULL) return loan_too_small(job);
+  for (uint32_t i = 0; i < interpreter->tensor_count; i++) {
+    if (!is_planned(job, i)) continue;
+    berth_status_t status = add_tensor(job, i, offsets);
+    if (status != BERTH_OK) return status;
+  }
+  for (uint32_t s = 0; s < interpreter->model->subgraph_count; s++) {
+    if (job->graph.called_first[s] == BERTH_NOBODY) continue;
+    uint32_t operators = berth_model_subgraph(interpreter->model, s).operator_count;
+    for (uint32_t op = 0; op < operators; op++) add_scratch(job, s, op);
+  }
+  return BERTH_OK;
+}
+
+/* ---- The plan ------------------------------------------------------------------------------- */
+
+static berth_status_t plan_with(job_t *job, const berth_planner_t *planner, berth_plan_t *plan) {
+  berth_problem_t problem = {.buffers = job->buffers, .buffer_count = job->buffer_count};
+  size_t bytes;
+  berth_status_t status = berth_plan_workspace(planner, &problem, NULL, &bytes);
+  if (status != BERTH_OK) return status;
+  uint32_t before = job->loan.used;
+  void *workspace = borrow(&job->loan, bytes, 16);
+  if (workspace == NULL) return loan_too_small(job);
+  status = berth_plan_make(planner, &problem, NULL, workspace, bytes, plan);
+  job->loan.used = before;
+  return status;
+}
+
+/* Without a planner of the caller's choice: the greedy one that does better here. */
+static berth_status_t plan_greedily(job_t *job, berth_plan_t *plan) {
+  const berth_planner_t *const greedy[] = {&berth_planner_size, &berth_planner_breadth};
+  const uint32_t count = sizeof greedy / sizeof *greedy;
+  uint32_t best = 0;
+  uint64_t peak = UINT64_MAX;
+  for (uint32_t i = 0; i < count; i++) {
+    berth_status_t status = plan_with(job, greedy[i], plan);
+    if (status != BERTH_OK) return status;
+    if (plan->peak == plan->lower_bound) return BERTH_OK;
+    if (plan->peak < peak) {
+      peak = plan->peak;
+      best = i;
+    }
+  }
+  return best == count - 1 ? BERTH_OK : plan_with(job, greedy[best], plan);
+}
+
+static berth_status_t make_plan(job_t *job, bool given) {
+  berth_interpreter_t *interpreter = job->interpreter;
+  const berth_interpreter_options_t *options = &interpreter->options;
+  berth_plan_t plan;
+  memset(&plan, 0, sizeof plan);
+  plan.placements = borrow(&job->loan, (uint64_t)job->buffer_count * sizeof *plan.placements, 8);
+  if (plan.placements == NULL) return loan_too_small(job);
+  berth_status_t status;
+  if (options->no_reuse) {
+    status = plan_with(job, &berth_planner_none, &plan);
+  } else if (options->planner != NULL) {
+    status = plan_with(job, options->planner, &plan);
+  } else {
+    status = plan_greedily(job, &plan);
+  }
+  if (status == BERTH_INFEASIBLE && given) {
+    berth_run_log(interpreter, BERTH_EVENT_PLAN, 0, BERTH_NOBODY, BERTH_NOBODY, 0,
+                  "offsets that are given overlap while both tensors are live, or are misaligned");
+    return options->offsets != NULL ? BERTH_ERROR_ARGUMENT : BERTH_ERROR_FORMAT;
+  }
+  if (status != BERTH_OK) return status < 0 ? status : BERTH_ERROR_UNSUPPORTED;
+  if (plan.peak > ACTIVATIONS_MAX) return BERTH_ERROR_OVERFLOW;
+  interpreter->needs.peak = (uint32_t)plan.peak;
+  interpreter->needs.lower_bound = (uint32_t)plan.lower_bound;
+  for (uint32_t i = 0; i < job->buffer_count; i++) {
+    uint32_t owner = job->owners[i], offset = (uint32_t)plan.placements[i].offset;
+    if (owner < interpreter->tensor_count) {
+      interpreter->places[owner] = offset;
+    } else {
+      interpreter->scratches[owner - interpreter->tensor_count] = offset;
+    }
+  }
+  return BERTH_OK;
+}
+
+/* ---- Persistent data ------------------------------------------------------------------------ */
+
+/* An earlier operator with the same kernel whose workspace holds the same bytes, or NULL. */
+static const berth_operator_place_t *find_equal(const berth_interpreter_t *interpreter,
+                                                const berth_call_t *call, uint32_t bytes) {
+  for (uint32_t s = 0; s <= call->subgraph; s++) {
+    uint32_t count = berth_model_subgraph(interpreter->model, s).operator_count;
+    for (uint32_t op = 0; op < count; op++) {
+      if (s == call->subgraph && op == call->index) return NULL;
+      const berth_operator_place_t *place =
+          &interpreter->operators[berth_run_operator_index(interpreter, s, op)];
+      berth_operator_t other = berth_model_operator(interpreter->model, s, op);
+      if (place->workspace == 0 || interpreter->kernels[other.opcode] != call->kernel) continue;
+      const uint8_t *workspace = berth_run_persistent(interpreter, place->workspace);
+      if (place->workspace < ((bytes + 15u) & ~15u) || workspace == call->workspace) continue;
+      if (memcmp(workspace, call->workspace, bytes) == 0) return place;
+    }
+  }
+  return NULL;
+}
+
+static berth_status_t place_workspace(job_t *job, berth_call_t *call, uint32_t bytes,
+                                      berth_operator_place_t *place) {
+  berth_interpreter_t *interpreter = job->interpreter;
+  uint32_t before = interpreter->persistent_used;
+  call->workspace = berth_run_take_persistent(interpreter, bytes, &place->workspace);
+  if (call->workspace == NULL) {
+    place->workspace = 0;
+    return too_small(job, (uint64_t)before + bytes, "persistent data do not fit");
+  }
+  if (call->kernel->init != NULL) {
+    berth_status_t status = call->kernel->init(call);
+    if (status != BERTH_OK) {
+      berth_run_log(interpreter, BERTH_EVENT_REFUSED, call->subgraph, call->index, BERTH_NOBODY, 0,
+                    call->why ? call->why : berth_status_text(status));
+      return BERTH_ERROR_OPERATOR;
+    }
+    const berth_operator_place_t *equal = find_equal(interpreter, call, bytes);
+    if (equal != NULL) {
+      place->workspace = equal->workspace;
+      interpreter->persistent_used = before;
+      berth_run_log(interpreter, BERTH_EVENT_SHARED, call->subgraph, call->index, BERTH_NOBODY,
+                    bytes, NULL);
+    }
+  }
+  return BERTH_OK;
+}
+
+/* State is preceded by its size, so that berth_interpreter_reset can zero it. */
+static berth_status_t place_state(job_t *job, uint32_t bytes, berth_operator_place_t *place) {
+  uint32_t distance;
+  uint8_t *start = berth_run_take_persistent(job->interpreter, bytes + 16, &distance);
+  if (start == NULL) {
+    uint64_t needed = (uint64_t)job->interpreter->persistent_used + bytes + 16;
+    return too_small(job, needed, "persistent data do not fit");
+  }
+  memcpy(start, &bytes, sizeof bytes);
+  place->state = distance - 16;
+  return BERTH_OK;
+}
+
+static berth_status_t place_variables(job_t *job) {
+  berth_interpreter_t *interpreter = job->interpreter;
+  for (uint32_t i = 0; i < interpreter->tensor_count; i++) {
+    const berth_graph_tensor_t *tensor = &job->graph.tensors[i];
+    if (tensor->allocation != BERTH_ALLOCATION_PERSISTENT) continue;
+    berth_value_t value = berth_interpreter_tensor(interpreter, tensor->subgraph, tensor->tensor);
+    if (!value.known) return BERTH_ERROR_UNSUPPORTED;
+    uint32_t distance;
+    if (berth_run_take_persistent(interpreter, value.bytes, &distance) == NULL) {
+      uint64_t needed = (uint64_t)interpreter->persistent_used + value.bytes;
+      return too_small(job, needed, "persistent data do not fit");
+    }
+    interpreter->places[i] = distance | PLACE_PERSISTENT;
+  }
+  return BERTH_OK;
+}
+
+static berth_status_t place_operator_data(job_t *job) {
+  berth_interpreter_t *interpreter = job->interpreter;
+  /* The sizes become places below; a place of 0 means that an operator has none yet. */
+  for (uint32_t s = 0; s < interpreter->model->subgraph_count; s++) {
+    uint32_t count = berth_model_subgraph(interpreter->model, s).operator_count;
+    for (uint32_t op = 0; op < count; op++) {
+      berth_operator_place_t *place =
+          &interpreter->operators[berth_run_operator_index(interpreter, s, op)];
+      uint32_t workspace = place->workspace, state = place->state;
+      place->workspace = 0;
+      place->state = 0;
+      berth_call_t call;
+      berth_run_call(interpreter, s, op, &call);
+      if (workspace > 0) {
+        berth_status_t status = place_workspace(job, &call, workspace, place);
+        if (status != BERTH_OK) return status;
+      }
+      if (state > 0) {
+        berth_status_t status = place_state(job, state, place);
+        if (status != BERTH_OK) return status;
+      }
+    }
+  }
+  return BERTH_OK;
+}
+
+/* ---- All together --------------------------------------------------------------------------- */
+
+static berth_status_t find_lifetimes(job_t *job) {
+  berth_interpreter_t *interpreter = job->interpreter;
+  berth_graph_options_t options = {.keep_inputs = interpreter->options.keep_inputs};
+  size_t bytes;
+  berth_status_t status = berth_graph_workspace(interpreter->model, &bytes);
+  if (status != BERTH_OK) return status;
+  void *workspace = borrow(&job->loan, bytes, 16);
+  if (workspace == NULL) return loan_too_small(job);
+  return berth_graph_analyse(interpreter->model, &options, workspace, bytes, &job->graph, NULL);
+}
+
+static berth_status_t given_plan(const berth_interpreter_t *interpreter, berth_vector_t *offsets,
+                                 bool *given) {
+  const berth_interpreter_options_t *options = &interpreter->options;
+  offsets->count = 0;
+  offsets->data = NULL;
+  if (options->offsets != NULL) {
+    if (options->offset_count != interpreter->tensor_count) {
+      berth_run_log(interpreter, BERTH_EVENT_PLAN, 0, BERTH_NOBODY, BERTH_NOBODY, 0,
+                    "the plan has not one offset for each tensor");
+      return BERTH_ERROR_ARGUMENT;
+    }
+    offsets->data = (const uint8_t *)options->offsets;
+    offsets->count = options->offset_count;
+  } else if (!options->ignore_model_plan && !options->no_reuse) {
+    if (berth_run_model_plan(interpreter->model, interpreter->tensor_count, offsets) != BERTH_OK) {
+      berth_run_log(interpreter, BERTH_EVENT_PLAN, 0, BERTH_NOBODY, BERTH_NOBODY, 0,
+                    "the model's OfflineMemoryAllocation is malformed");
+      return BERTH_ERROR_FORMAT;
+    }
+  }
+  *given = offsets->count > 0;
+  return BERTH_OK;
+}
+
+static berth_status_t prepare(job_t *job) {
+  berth_interpreter_t *interpreter = job->interpreter;
+  berth_vector_t offsets;
+  bool given;
+  berth_status_t status = given_plan(interpreter, &offsets, &given);
+  if (status == BERTH_OK) status = find_lifetimes(job);
+  if (status == BERTH_OK) status = prepare_operators(job);
+  if (status != BERTH_OK) return status;
+
+  if (job->scratch_count > 0) {
+    interpreter->scratches = berth_run_take_metadata(
+        interpreter, job->scratch_count * (uint32_t)sizeof(uint32_t), sizeof(uint32_t));
+    if (interpreter->scratches == NULL) return too_small(job, 0, "metadata do not fit");
+  }
+  status = collect_buffers(job, &offsets);
+  if (status == BERTH_OK) status = make_plan(job, given);
+  if (status == BERTH_OK) status = place_variables(job);
+  if (status == BERTH_OK) status = place_operator_data(job);
+  if (status != BERTH_OK) return status;
+
+  berth_needs_t *needs = &interpreter->needs;
+  uint32_t metadata = (interpreter->metadata_used + 15u) & ~15u;
+  uint32_t persistent = interpreter->persistent_used;
+  uint32_t peak = (needs->peak + 15u) & ~15u, planning = (needs->planning + 15u) & ~15u;
+  needs->metadata = metadata;
+  needs->persistent = persistent;
+  needs->planning = planning;
+  needs->activations = job->loan.separate || peak > planning ? peak : planning;
+  uint32_t running = peak + persistent, preparing = job->loan.separate ? 0 : planning;
+  needs->total = metadata + (running > preparing ? running : preparing);
+  if (needs->peak > berth_run_head_room(interpreter)) {
+    return too_small(job, needs->total, "the planned tensors do not fit");
+  }
+  return BERTH_OK;
+}
+
+berth_status_t berth_interpreter_prepare(berth_interpreter_t *interpreter) {
+  if (interpreter == NULL || interpreter->model == NULL) return BERTH_ERROR_ARGUMENT;
+  interpreter->prepared = false;
+  interpreter->failed = false;
+  berth_run_forget(interpreter);
+  memset(&interpreter->needs, 0, sizeof interpreter->needs);
+
+  job_t job;
+  memset(&job, 0, sizeof job);
+  job.interpreter = interpreter;
+  job.loan.interpreter = interpreter;
+  job.loan.separate = interpreter->memories.planning.data != NULL;
+  job.loan.base = job.loan.separate ? interpreter->memories.planning.data
+                                    : interpreter->memories.activations.data;
+  berth_status_t status = prepare(&job);
+  if (status != BERTH_OK) return status;
+
+  uint32_t start = (interpreter->needs.peak + interpreter->options.alignment - 1) &
+                   ~(interpreter->options.alignment - 1);
+  uint32_t room = berth_run_head_room(interpreter);
+  if (start > room) start = room;
+  berth_arena_init(&interpreter->dynamic, (uint8_t *)interpreter->memories.activations.data + start,
+                   room - start);
+  interpreter->prepared = true;
+  berth_interpreter_reset(interpreter);
+  berth_run_log(interpreter, BERTH_EVENT_PREPARED, 0, BERTH_NOBODY, BERTH_NOBODY,
+                interpreter->needs.total, NULL);
+  return BERTH_OK;
+}

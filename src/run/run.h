@@ -1,0 +1,101 @@
+/* What the files of the interpreter share. See include/berth/interpreter.h for the whole.
+ *
+ * Memory of an interpreter: planned tensors grow from the start of `activations`; metadata and
+ * persistent data are taken from the end of their blocks, which may be the same block. Whatever
+ * prepare borrows lies between, from the start.
+ */
+#ifndef BERTH_RUN_H
+#define BERTH_RUN_H
+
+#include "berth/interpreter.h"
+
+/* Where a tensor's bytes are: one uint32_t for each tensor, in interpreter->places. An offset into
+ * activations is the value itself; a persistent one is its distance from the block's end, with the
+ * top bit set. */
+#define PLACE_NONE       UINT32_MAX        /* a constant, or not used at all */
+#define PLACE_UNKNOWN    (UINT32_MAX - 1u) /* dynamic, and not computed yet */
+#define PLACE_PERSISTENT 0x80000000u
+#define ACTIVATIONS_MAX  0x7fffffffu
+
+/* Where an operator's memory is. Between the first pass of prepare and the placement of persistent
+ * data, `workspace` and `state` hold sizes; then distances from the block's end, 0 for none. */
+typedef struct berth_operator_place {
+  uint32_t workspace;
+  uint32_t state;
+  uint32_t scratch; /* OPERATOR_* flags, and the index of the first one in interpreter->scratches */
+} berth_operator_place_t;
+
+#define OPERATOR_LAZY          0x80000000u /* prepared only when its inputs' shapes are known */
+#define OPERATOR_PARTIAL       0x40000000u /* wants its outputs zeroed */
+#define OPERATOR_SCRATCH_SHIFT 27          /* number of scratch buffers, 0..4 */
+#define OPERATOR_SCRATCH_INDEX 0x07ffffffu
+
+/* A tensor's shape where it isn't the file's. Sorted by tensor. */
+typedef struct berth_shape {
+  uint32_t tensor; /* over all subgraphs */
+  uint16_t rank;
+  uint8_t given;   /* by berth_interpreter_resize_input: survives prepare */
+  uint8_t unknown; /* dynamic: computed anew in every invoke */
+  int32_t dims[BERTH_RANK_MAX];
+} berth_shape_t;
+
+/* ---- Blocks: memory.c ----------------------------------------------------------------------- */
+
+/* Takes `bytes` from the end of the metadata (persistent) block; NULL if they don't fit. */
+void *berth_run_take_metadata(berth_interpreter_t *interpreter, uint32_t bytes, uint32_t align);
+void *berth_run_take_persistent(berth_interpreter_t *interpreter, uint32_t bytes,
+                                uint32_t *distance);
+
+/* The address of something that is `distance` bytes from the end of the persistent block. */
+void *berth_run_persistent(const berth_interpreter_t *interpreter, uint32_t distance);
+
+/* Bytes of `activations` that are not taken from its end. */
+uint32_t berth_run_head_room(const berth_interpreter_t *interpreter);
+
+/* Drops all that prepare made, but for the shapes that the caller gave; interpreter.c. */
+void berth_run_forget(berth_interpreter_t *interpreter);
+
+/* ---- Tensors: tensor.c ---------------------------------------------------------------------- */
+
+uint32_t berth_run_tensor_index(const berth_interpreter_t *interpreter, uint32_t subgraph,
+                                uint32_t tensor);
+uint32_t berth_run_operator_index(const berth_interpreter_t *interpreter, uint32_t subgraph,
+                                  uint32_t op);
+
+/* The shape of a tensor where it differs from the file's, or NULL. */
+berth_shape_t *berth_run_shape(const berth_interpreter_t *interpreter, uint32_t tensor);
+
+/* Notes that a tensor has another shape than the file says; MEMORY. */
+berth_status_t berth_run_put_shape(berth_interpreter_t *interpreter, uint32_t tensor, uint32_t rank,
+                                   const int32_t *dims, berth_shape_t **shape);
+
+/* ---- Calls: call.c -------------------------------------------------------------------------- */
+
+/* Fills everything of a call but its memory. */
+void berth_run_call(berth_interpreter_t *interpreter, uint32_t subgraph, uint32_t op,
+                    berth_call_t *call);
+
+/* Points the call at its workspace, state and scratch; after prepare. */
+void berth_run_call_memory(berth_interpreter_t *interpreter, berth_call_t *call);
+
+void berth_run_log(const berth_interpreter_t *interpreter, berth_event_kind_t kind,
+                   uint32_t subgraph, uint32_t op, uint32_t tensor, uint64_t needed,
+                   const char *why);
+
+/* Does any data input of the operator have an unknown shape? */
+bool berth_run_input_unknown(const berth_call_t *call);
+
+/* ---- Running: invoke.c ---------------------------------------------------------------------- */
+
+/* Runs all operators of a subgraph. */
+berth_status_t berth_run_subgraph(berth_interpreter_t *interpreter, uint32_t subgraph);
+
+/* Kernels that need the interpreter itself (IF, WHILE, ...), NULL-terminated: control_flow.c. */
+extern const berth_kernel_t *const berth_run_kernels[];
+
+/* The plan in the model's metadata: `*count` offsets, or 0 where there is none; offline_plan.c.
+ * FORMAT if it is there but malformed. */
+berth_status_t berth_run_model_plan(const berth_model_t *model, uint32_t tensor_count,
+                                    berth_vector_t *offsets);
+
+#endif
