@@ -78,6 +78,56 @@ static inline uint32_t random_cases(uint32_t usual) {
   return text != NULL ? (uint32_t)strtoul(text, NULL, 10) : usual;
 }
 
+/* ---- Random problems ------------------------------------------------------------------------- */
+
+enum { RANDOM_BUFFERS = 12, RANDOM_PAIRS = 4 };
+
+/* A problem of at most 12 small buffers and the arrays it points to. */
+typedef struct random_problem {
+  berth_problem_t problem;
+  berth_buffer_t buffers[RANDOM_BUFFERS];
+  berth_pair_t pairs[RANDOM_PAIRS];
+} random_problem_t;
+
+/* Makes a well-formed problem of 1..most buffers; a third of them plain, the others with
+ * alignments, fixed offsets, or SHARE, HEAD and TAIL pairs. */
+static inline void random_problem(uint64_t *state, uint32_t most, random_problem_t *random) {
+  static const uint64_t aligns[] = {1, 1, 2, 3, 4, 8};
+  memset(random, 0, sizeof *random);
+  uint32_t count = 1 + random_below(state, most), steps = 1 + random_below(state, 8);
+  bool aligned = random_below(state, 3) == 0, fixed = random_below(state, 4) == 0;
+  uint32_t largest = 1 + random_below(state, 16);
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t first = random_below(state, steps);
+    uint32_t last = first + random_below(state, steps - first);
+    berth_buffer_t *buffer = &random->buffers[i];
+    *buffer = berth_buffer(random_below(state, largest + 1), first, last);
+    if (aligned) buffer->align = aligns[random_below(state, 6)];
+    if (fixed && random_below(state, 4) == 0) {
+      buffer->fixed = buffer->align * random_below(state, 8);
+    }
+  }
+  random->problem.buffers = random->buffers;
+  random->problem.buffer_count = count;
+  uint32_t pair_count = count > 1 && random_below(state, 2) == 0 ? random_below(state, 5) : 0;
+  uint32_t kept = 0;
+  for (uint32_t k = 0; k < pair_count; k++) {
+    static const berth_relation_t relations[] = {BERTH_SHARE, BERTH_HEAD, BERTH_HEAD, BERTH_TAIL,
+                                                 BERTH_TAIL};
+    berth_pair_t *pair = &random->pairs[kept];
+    pair->a = random_below(state, count);
+    pair->b = random_below(state, count);
+    pair->relation = relations[random_below(state, 5)];
+    uint64_t size = random->buffers[pair->a].size;
+    if (pair->relation != BERTH_SHARE && size > 0) {
+      pair->bytes = 1 + random_below(state, (uint32_t)size);
+    }
+    if (pair->a != pair->b && (pair->relation == BERTH_SHARE || size > 0)) kept++;
+  }
+  random->problem.pairs = kept > 0 ? random->pairs : NULL;
+  random->problem.pair_count = kept;
+}
+
 /* ---- The reference data ---------------------------------------------------------------------- */
 
 /* Where it is; the test is skipped if there is none. */
