@@ -9,14 +9,15 @@
  *   - a variable lives in every step;
  *   - the tensors of a subgraph that IF, WHILE, CALL_ONCE or another operator calls live in every
  *     step from the first to the last call;
- *   - a tensor that nobody writes or reads doesn't live at all.
+ *   - a tensor that nobody writes doesn't live at all, nor does one of a subgraph that the main one
+ *     never reaches.
  * An operator whose inputs are all constant (the fp16 DEQUANTIZE and DENSIFY of weights) is
  * foldable: its result could be computed once. With `fold` it counts as a constant.
  *
  *   size_t bytes;
  *   berth_graph_workspace(&model, &bytes);
  *   berth_graph_t graph;
- *   berth_graph_analyse(&model, NULL, malloc(bytes), bytes, &graph);
+ *   berth_graph_analyse(&model, NULL, malloc(bytes), bytes, &graph, NULL);
  *   for (uint32_t i = 0; i < graph.tensor_count; i++) use(graph.tensors[i]);
  */
 #ifndef BERTH_GRAPH_H
@@ -54,21 +55,37 @@ typedef enum berth_buffer_kind {
 const char *berth_allocation_name(berth_allocation_t allocation);
 const char *berth_buffer_kind_name(berth_buffer_kind_t kind);
 
+/* Why a tensor's size is known only at run time. */
+typedef enum berth_cause {
+  BERTH_CAUSE_NONE,  /* it is known */
+  BERTH_CAUSE_TYPE,  /* elements of this type (string, variant) have no fixed size */
+  BERTH_CAUSE_SHAPE, /* the file itself leaves a dimension open */
+  BERTH_CAUSE_RANK,  /* its producer, a custom operator, left it without a shape */
+  BERTH_CAUSE_DATA,  /* its producer makes a shape that depends on data: the signature has a -1
+                        that no input's signature has */
+  BERTH_CAUSE_INPUT  /* it follows from another dynamic tensor */
+} berth_cause_t;
+
+/* "its shape depends on data" and the like; static. */
+const char *berth_cause_text(berth_cause_t cause);
+
 #define BERTH_NOBODY UINT32_MAX /* no operator: the caller of the model, or none at all */
 
 typedef struct berth_graph_tensor {
-  uint64_t bytes; /* unrounded; 0 for DYNAMIC and NONE */
+  uint64_t bytes; /* unrounded; of constants, as stored in the file; 0 for DYNAMIC and NONE */
   uint32_t subgraph;
   uint32_t tensor;      /* index within the subgraph */
   uint32_t first;       /* first step in which it is live (ARENA_RW, PERSISTENT and DYNAMIC only) */
   uint32_t last;        /* last one */
   uint32_t producer;    /* operator of its subgraph that writes it, or BERTH_NOBODY */
   uint32_t last_reader; /* operator of its subgraph that reads it last, or BERTH_NOBODY */
-  uint32_t reader_count;
+  uint32_t reader_count; /* operators that read it */
+  uint32_t origin;       /* DYNAMIC: the tensor (index in `tensors`) it began with, maybe itself */
   berth_allocation_t allocation;
-  berth_buffer_kind_t kind; /* INPUT, ACTIVATION, VARIABLE or OUTPUT */
-  bool foldable;            /* the result of an operator on constants */
-  bool dynamic_origin;      /* DYNAMIC because of its own producer, not of an input of it */
+  berth_buffer_kind_t
+      kind;            /* INPUT, ACTIVATION, VARIABLE or OUTPUT, as the main subgraph sees it */
+  berth_cause_t cause; /* DYNAMIC: why */
+  bool foldable;       /* the result of an operator on constants */
 } berth_graph_tensor_t;
 
 typedef struct berth_graph_options {
@@ -88,28 +105,46 @@ typedef struct berth_graph {
   uint32_t foldable_count; /* operators, of all subgraphs, on constants only */
 } berth_graph_t;
 
+/* Why a model has no lifetimes. */
+typedef struct berth_graph_error {
+  const char *what; /* a phrase such as "a tensor is written twice"; static */
+  uint32_t subgraph;
+  uint32_t op;     /* index in its subgraph, or UINT32_MAX */
+  uint32_t tensor; /* index in its subgraph, or UINT32_MAX */
+} berth_graph_error_t;
+
 /* Bytes of workspace for berth_graph_analyse; it must be aligned for any type. OVERFLOW. */
 berth_status_t berth_graph_workspace(const berth_model_t *model, size_t *bytes);
 
-/* Finds every tensor's lifetime. `*graph` points into the workspace and to `model`; both must
- * outlive it. Errors: MEMORY, OVERFLOW (a tensor's size), FORMAT (an operator reads what nobody
- * wrote before it, a tensor is written twice, subgraphs that call each other in a circle),
- * ARGUMENT (`order` is not a permutation). `*culprit` (may be NULL) is then the tensor, as
- * an index into `tensors`, or UINT32_MAX. */
+/* Finds every tensor's lifetime; `options` NULL: all defaults. `*graph` points into the workspace
+ * and to `model`; both must outlive it. Errors: MEMORY, OVERFLOW (a tensor's size), FORMAT (a
+ * tensor is read before it is written, or written twice; subgraphs that call each other in a
+ * circle), ARGUMENT (`order` is not a permutation, or runs a reader before the writer). `*error`
+ * (may be NULL) is set on OVERFLOW, FORMAT and ARGUMENT. Linear in the model's tables. */
 berth_status_t berth_graph_analyse(const berth_model_t *model, const berth_graph_options_t *options,
                                    void *workspace, size_t workspace_bytes, berth_graph_t *graph,
-                                   uint32_t *culprit);
+                                   berth_graph_error_t *error);
 
-/* Bytes of a tensor of this type and shape: OVERFLOW beyond 2^63, FORMAT if the type has no fixed
- * size (strings, variants) or a dimension is negative. */
+/* Bytes of a tensor of this type and shape: OVERFLOW beyond 2^63 - 1, FORMAT if the type has no
+ * fixed size (strings, variants) or a dimension is negative. 4-bit types are packed; a resource is
+ * a handle of 4 bytes. */
 berth_status_t berth_tensor_bytes(berth_tensor_type_t type, berth_vector_t shape, uint64_t *bytes);
 
-/* The buffers to plan: the ARENA_RW and PERSISTENT tensors in order, sizes rounded up to `align`
- * (at least the element's size; 1: not rounded). `buffers` and `tensors` have room for
- * graph->tensor_count entries; `tensors[i]` becomes the index in graph->tensors of buffer i.
- * Errors: OVERFLOW, ARGUMENT (align 0 or not a power of two). */
+/* Bytes to which a tensor of this type must be aligned at least: its element's size, at least 1. */
+uint32_t berth_tensor_align(berth_tensor_type_t type);
+
+/* The buffers to plan: the ARENA_RW and PERSISTENT tensors in order, aligned and with sizes rounded
+ * up to `align` (at least the element's size; 1: not rounded); traffic is one write and one read
+ * for each reader. `buffers` and `tensors` have room for graph->tensor_count entries; `tensors[i]`
+ * becomes the index in graph->tensors of buffer i. Errors: OVERFLOW, ARGUMENT (align 0 or not a
+ * power of two). */
 berth_status_t berth_graph_buffers(const berth_graph_t *graph, uint32_t align,
                                    berth_buffer_t *buffers, uint32_t *tensors, uint32_t *count);
+
+/* The subgraphs that an operator calls (IF, WHILE, CALL_ONCE, ...): how many, and number `index` of
+ * them, or BERTH_NOBODY if the model has no such subgraph. */
+uint32_t berth_graph_callee_count(const berth_operator_t *op);
+uint32_t berth_graph_callee(const berth_model_t *model, const berth_operator_t *op, uint32_t index);
 
 #ifdef __cplusplus
 }
