@@ -1,0 +1,151 @@
+/* Atomic output files and interruption. The signal handler does only what POSIX allows in one: it
+ * sets a flag, unlinks the temporary file, and lets the signal have its usual effect. */
+#include "host/output.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The temporary file that a signal must remove; set and cleared with signals blocked. */
+static char *volatile pending;
+static volatile sig_atomic_t tolerant;
+static volatile sig_atomic_t interrupted;
+
+static const int watched[] = {SIGINT, SIGTERM, SIGHUP};
+
+static void on_signal(int number) {
+  if (number == SIGINT && tolerant && !interrupted) {
+    interrupted = 1;
+    return;
+  }
+  if (pending != NULL) unlink(pending);
+  signal(number, SIG_DFL);
+  raise(number);
+}
+
+void berth_interrupt_watch(void) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++) {
+    sigaddset(&action.sa_mask, watched[i]);
+  }
+  for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++) {
+    struct sigaction before;
+    /* What the parent had ignored (nohup) stays ignored. */
+    if (sigaction(watched[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN) {
+      sigaction(watched[i], &action, NULL);
+    }
+  }
+  /* A reader that has gone shows as a failed write, which is reported. */
+  signal(SIGPIPE, SIG_IGN);
+}
+
+void berth_interrupt_tolerate(bool yes) {
+  if (yes) interrupted = 0;
+  tolerant = yes;
+}
+
+bool berth_interrupted(void) {
+  return interrupted != 0;
+}
+
+static void set_pending(char *path) {
+  sigset_t blocked, before;
+  sigemptyset(&blocked);
+  for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++) sigaddset(&blocked, watched[i]);
+  sigprocmask(SIG_BLOCK, &blocked, &before);
+  pending = path;
+  sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+berth_status_t berth_output_open(const char *path, berth_output_t *output,
+                                 berth_complaint_t *complaint) {
+  *output = (berth_output_t){NULL, path, NULL};
+  struct stat existing;
+  if (stat(path, &existing) == 0 && !S_ISREG(existing.st_mode)) {
+    output->stream = S_ISDIR(existing.st_mode) ? NULL : fopen(path, "w");
+    if (S_ISDIR(existing.st_mode)) errno = EISDIR;
+  } else {
+    static const char suffix[] = ".XXXXXX";
+    size_t length = strlen(path);
+    char *temporary = malloc(length + sizeof suffix);
+    if (temporary == NULL) {
+      berth_complain(complaint, "%s: out of memory", path);
+      return BERTH_ERROR_MEMORY;
+    }
+    memcpy(temporary, path, length);
+    memcpy(temporary + length, suffix, sizeof suffix);
+    int file = mkstemp(temporary);
+    if (file >= 0) {
+      set_pending(temporary);
+      mode_t mask = umask(0);
+      umask(mask);
+      (void)fchmod(file, 0666 & ~mask);
+      output->stream = fdopen(file, "w");
+      if (output->stream == NULL) {
+        int cause = errno;
+        close(file);
+        unlink(temporary);
+        set_pending(NULL);
+        errno = cause;
+      }
+    }
+    if (output->stream == NULL) {
+      free(temporary);
+    } else {
+      output->temporary = temporary;
+    }
+  }
+  if (output->stream != NULL) return BERTH_OK;
+  berth_complain(complaint, "%s: cannot be written: %s", path, strerror(errno));
+  return BERTH_ERROR_FORMAT;
+}
+
+void berth_output_discard(berth_output_t *output) {
+  if (output->stream != NULL) fclose(output->stream);
+  if (output->temporary != NULL) {
+    unlink(output->temporary);
+    set_pending(NULL);
+    free(output->temporary);
+  }
+  *output = (berth_output_t){NULL, output->path, NULL};
+}
+
+berth_status_t berth_output_commit(berth_output_t *output, berth_complaint_t *complaint) {
+  errno = 0;
+  bool good = fflush(output->stream) == 0 && ferror(output->stream) == 0;
+  if (good && output->temporary != NULL) good = fsync(fileno(output->stream)) == 0;
+  int cause = errno;
+  if (fclose(output->stream) != 0 && good) {
+    good = false;
+    cause = errno;
+  }
+  output->stream = NULL;
+  if (good && output->temporary != NULL) {
+    good = rename(output->temporary, output->path) == 0;
+    cause = errno;
+    if (good) {
+      set_pending(NULL);
+      free(output->temporary);
+      output->temporary = NULL;
+    }
+  }
+  if (good) return BERTH_OK;
+  berth_complain(complaint, "%s: cannot be written: %s", output->path,
+                 cause != 0 ? strerror(cause) : "write error");
+  berth_output_discard(output);
+  return BERTH_ERROR_FORMAT;
+}
+
+bool berth_output_flush_stdout(void) {
+  bool good = fflush(stdout) == 0 && ferror(stdout) == 0;
+  if (!good) return false;
+  /* Some file systems report a full disk only on close; stdout itself stays open. */
+  int copy = dup(STDOUT_FILENO);
+  return copy >= 0 && close(copy) == 0;
+}

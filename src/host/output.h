@@ -1,0 +1,39 @@
+/* Files that appear whole or not at all, and interruption by the user.
+ *
+ * A file is written under a temporary name beside its own, flushed to the disk and renamed. Until
+ * then it is removed on failure, and on SIGINT, SIGTERM and SIGHUP. One output is open at a time.
+ */
+#ifndef BERTH_SRC_HOST_OUTPUT_H
+#define BERTH_SRC_HOST_OUTPUT_H
+
+#include "berth/status.h"
+#include "host/complaint.h"
+#include <stdbool.h>
+#include <stdio.h>
+
+typedef struct berth_output {
+  FILE *stream;
+  const char *path; /* as the caller gave it; must outlive the output */
+  char *temporary;  /* NULL: `path` is no regular file (a device, a pipe) and is written directly */
+} berth_output_t;
+
+/* Opens `path` for writing. FORMAT if the directory doesn't take it. */
+berth_status_t berth_output_open(const char *path, berth_output_t *output,
+                                 berth_complaint_t *complaint);
+
+/* Closes and puts the file in place, or removes it and says why. */
+berth_status_t berth_output_commit(berth_output_t *output, berth_complaint_t *complaint);
+
+/* Closes and removes it. */
+void berth_output_discard(berth_output_t *output);
+
+/* Flushes standard output; false if anything written to it was lost. */
+bool berth_output_flush_stdout(void);
+
+/* Takes over the signals named above. The first SIGINT only makes berth_interrupted() true while
+ * `tolerant`; anything else ends the program as it would have, but without rubbish left behind. */
+void berth_interrupt_watch(void);
+void berth_interrupt_tolerate(bool tolerant);
+bool berth_interrupted(void);
+
+#endif

@@ -1,0 +1,87 @@
+/* What a command plans: a model or a problem file, as buffers with names.
+ *
+ * Every command that plans opens its file through here, so that `plan`, `inspect` and whatever
+ * comes later agree on which buffers there are and what they are called.
+ */
+#ifndef BERTH_SRC_HOST_SUBJECT_H
+#define BERTH_SRC_HOST_SUBJECT_H
+
+#include "berth/graph.h"
+#include "berth/model.h"
+#include "berth/plan.h"
+#include "host/complaint.h"
+#include "host/map.h"
+
+/* An application's own buffer, planned along with the tensors. */
+typedef struct berth_reserve {
+  const char *name;
+  uint64_t bytes;
+  bool every_step; /* else from `first` to `last` */
+  uint32_t first;
+  uint32_t last;
+} berth_reserve_t;
+
+/* A memory, by name. */
+typedef struct berth_named_region {
+  const char *name;
+  berth_region_t region;
+} berth_named_region_t;
+
+/* How a file becomes buffers. */
+typedef struct berth_subject_options {
+  uint32_t align;     /* 0: 16 for models, 1 for problems */
+  bool exact_sizes;   /* sizes of tensors are not rounded up to the alignment */
+  bool keep_inputs;   /* graph inputs live to the last step */
+  bool keep_foldable; /* the results of operators on constants are planned, too */
+  const berth_reserve_t *reserves;
+  uint32_t reserve_count;
+  const berth_named_region_t *regions;
+  uint32_t region_count;
+  const char *pairs_path; /* NULL: none */
+} berth_subject_options_t;
+
+/* Who a buffer is. */
+typedef struct berth_label {
+  berth_text_t name; /* UTF-8 at best; not NUL-terminated */
+  uint64_t bytes;    /* before rounding */
+  uint32_t subgraph; /* BERTH_NOBODY unless it is a tensor */
+  uint32_t tensor;
+  berth_buffer_kind_t kind;
+  bool has_kind; /* false in a problem, where nobody says */
+} berth_label_t;
+
+typedef struct berth_subject {
+  const char *path;
+  bool is_model;
+  berth_host_map_t map;
+  berth_model_t model; /* if is_model */
+  berth_graph_t graph; /* if is_model */
+  berth_problem_t problem;
+  berth_label_t *labels; /* of each buffer */
+  const berth_named_region_t *regions;
+  uint32_t step_count;     /* steps are 0 .. step_count - 1 */
+  uint64_t sum_bytes;      /* of all buffers */
+  uint64_t variable_bytes; /* of the variables among them */
+  void *memory[6];         /* what berth_subject_close frees */
+} berth_subject_t;
+
+/* Opens a file: a .tflite (known by the mark in it) or a problem in CSV (known by its name). On
+ * failure, nothing stays open. `path` and what `options` points to must outlive the subject. */
+berth_status_t berth_subject_open(const char *path, const berth_subject_options_t *options,
+                                  berth_subject_t *subject, berth_complaint_t *complaint);
+void berth_subject_close(berth_subject_t *subject);
+
+/* Sum and load lower bound of a model, folded or not, other options alike. */
+typedef struct berth_totals {
+  uint64_t sum_bytes;
+  uint64_t lower_bound_bytes;
+} berth_totals_t;
+berth_status_t berth_subject_totals(const berth_subject_t *subject,
+                                    const berth_subject_options_t *options, bool folded,
+                                    berth_totals_t *totals, berth_complaint_t *complaint);
+
+/* The load lower bound of the subject's problem and the first step that reaches it. */
+berth_status_t berth_subject_load(const berth_problem_t *problem, uint64_t *load, uint32_t *step,
+                                  berth_complaint_t *complaint);
+
+#endif
