@@ -1,6 +1,7 @@
 /* Operators of an open model: what they are and which tensors they touch. */
 #include "fields.h"
 #include "model.h"
+#include "names.h"
 
 /* The builtin options in use: the second union exists because the first one is full. */
 static berth_table_t options_table(berth_table_t op, uint32_t *type) {
@@ -37,9 +38,5 @@ berth_operator_t berth_model_operator(const berth_model_t *model, uint32_t subgr
 }
 
 berth_text_t berth_operator_name(const berth_operator_t *op) {
-  if (op->code == BERTH_BUILTIN_CUSTOM) return op->custom_name;
-  const char *name = berth_builtin_name(op->code);
-  uint32_t length = 0;
-  while (name[length] != 0) length++;
-  return (berth_text_t){name, length};
+  return op->code == BERTH_BUILTIN_CUSTOM ? op->custom_name : berth_model_builtin_text(op->code);
 }
