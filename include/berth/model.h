@@ -67,9 +67,11 @@ typedef struct berth_table {
 
 /* ---- The model ------------------------------------------------------------------------------ */
 
-/* Most things of a kind that a model may have; more is refused as malformed. In all, subgraphs,
- * tensors, operators, their operands and so on are at most as many as the file has bytes, however
- * often the file lets lists share their elements: work and memory of users stay in proportion. */
+/* Most things of a kind that a model may have; more is refused as malformed. Moreover, however
+ * often the lists of a file share their elements, all subgraphs, tensors, operators, ... together
+ * are at most half as many as the file has bytes, and all dimensions, operands, scales, letters,
+ * ... at most four times as many: whoever walks through an open model needs time and memory in
+ * proportion. */
 #define BERTH_SUBGRAPHS_MAX 65536u
 #define BERTH_TENSORS_MAX   1048576u /* in one subgraph; operators likewise */
 #define BERTH_RANK_MAX      8u /* most dimensions that operators handle; files may have more */

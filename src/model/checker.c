@@ -13,10 +13,10 @@ bool berth_check_refuse(berth_checker_t *checker, const char *subject, const cha
   return false;
 }
 
-bool berth_check_spend(berth_checker_t *checker, uint64_t count, const char *subject) {
-  if (count > checker->budget)
-    return berth_check_refuse(checker, subject, "belong to lists that share too many elements", 0);
-  checker->budget -= count;
+bool berth_check_spend(berth_checker_t *checker, uint64_t bytes, const char *subject) {
+  if (bytes > checker->budget)
+    return berth_check_refuse(checker, subject, "shares its bytes with too many other parts", 0);
+  checker->budget -= bytes;
   return true;
 }
 
@@ -56,8 +56,8 @@ static bool check_target(berth_checker_t *checker, berth_table_t table, uint32_t
   return true;
 }
 
-bool berth_check_vector(berth_checker_t *checker, berth_table_t table, uint32_t field,
-                        uint32_t width, const char *subject, berth_vector_t *vector) {
+bool berth_check_data(berth_checker_t *checker, berth_table_t table, uint32_t field, uint32_t width,
+                      const char *subject, berth_vector_t *vector) {
   uint32_t target;
   *vector = (berth_vector_t){NULL, 0};
   if (!check_target(checker, table, field, subject, &target)) return false;
@@ -67,6 +67,12 @@ bool berth_check_vector(berth_checker_t *checker, berth_table_t table, uint32_t 
     return berth_check_refuse(checker, subject, beyond, target);
   *vector = (berth_vector_t){table.file + target + 4, count};
   return true;
+}
+
+bool berth_check_vector(berth_checker_t *checker, berth_table_t table, uint32_t field,
+                        uint32_t width, const char *subject, berth_vector_t *vector) {
+  return berth_check_data(checker, table, field, width, subject, vector) &&
+         berth_check_spend(checker, vector->count, subject);
 }
 
 bool berth_check_text(berth_checker_t *checker, berth_table_t table, uint32_t field,
@@ -91,7 +97,7 @@ bool berth_check_child(berth_checker_t *checker, berth_table_t table, uint32_t f
 bool berth_check_list(berth_checker_t *checker, berth_table_t table, uint32_t field, uint32_t most,
                       const char *subject, uint32_t *count) {
   berth_vector_t list;
-  if (!berth_check_vector(checker, table, field, 4, subject, &list)) return false;
+  if (!berth_check_data(checker, table, field, 4, subject, &list)) return false;
   if (list.count > most)
     return berth_check_refuse(checker, subject, "are more than Berth accepts",
                               flat_target(table, field));
@@ -102,16 +108,14 @@ bool berth_check_list(berth_checker_t *checker, berth_table_t table, uint32_t fi
 bool berth_check_element(berth_checker_t *checker, berth_table_t table, uint32_t field,
                          uint32_t index, const char *subject, berth_table_t *element) {
   uint64_t at = (uint64_t)flat_target(table, field) + 4 + 4 * (uint64_t)index;
-  return berth_check_spend(checker, 1, subject) &&
+  return berth_check_spend(checker, 8, subject) &&
          berth_check_table(checker, at + flat_load32(table.file + at), subject, element);
 }
 
 bool berth_check_range(berth_checker_t *checker, berth_table_t table, uint32_t field, int64_t least,
                        int64_t limit, const char *subject, const char *fault,
                        berth_vector_t *vector) {
-  if (!berth_check_vector(checker, table, field, 4, subject, vector) ||
-      !berth_check_spend(checker, vector->count, subject))
-    return false;
+  if (!berth_check_vector(checker, table, field, 4, subject, vector)) return false;
   for (uint32_t i = 0; i < vector->count; i++) {
     int32_t value = berth_vector_int(*vector, i);
     if (value < least || value >= limit)

@@ -3,10 +3,10 @@
  *
  * The invariant: after BERTH_OK no accessor of model.h can leave the file, and every index it
  * returns is in range. The schema's tables contain each other to a fixed depth (subgraph, tensor,
- * sparsity, dimension, index vector), so the walk needs neither recursion nor a stack; because
- * lists may share their elements, it is bounded by a budget of visits, one for each byte of the
- * file. (An honest file spends at most a quarter of it: each element takes 4 bytes of a list.)
- * Weights are not visited: of a buffer only the length is read.
+ * sparsity, dimension, index vector), so the walk needs neither recursion nor a stack. Because
+ * lists may share their elements, it is bounded by a budget in proportion to the file's size, which
+ * also bounds the work of everyone who later walks through an open model. Weights are not visited:
+ * of a buffer only the length is read.
  *
  * Beyond the FlatBuffer rules, this checks what TensorFlow Lite checks as well when it loads a
  * model: that constants are as large as their shape says, and that per-channel scales belong to a
@@ -25,7 +25,7 @@ static bool verify_buffers(berth_checker_t *c, berth_table_t model, uint32_t *co
     berth_table_t buffer;
     berth_vector_t data;
     if (!berth_check_element(c, model, MODEL_BUFFERS, i, "buffer", &buffer) ||
-        !berth_check_vector(c, buffer, BUFFER_DATA, 1, "buffer data", &data) ||
+        !berth_check_data(c, buffer, BUFFER_DATA, 1, "buffer data", &data) ||
         !berth_check_outside(c, buffer, BUFFER_OFFSET, BUFFER_SIZE,
                              "buffer outside the FlatBuffer"))
       return false;
@@ -339,7 +339,7 @@ berth_status_t berth_model_verify(const uint8_t *data, uint64_t size, berth_tabl
       .file_size = size,
       .error = {.subgraph = UINT32_MAX, .tensor = UINT32_MAX, .op = UINT32_MAX},
   };
-  checker.budget = checker.size;
+  checker.budget = BERTH_CHECKER_SHARING * (uint64_t)checker.size;
   if (verify_model(&checker, root)) return BERTH_OK;
   *error = checker.error;
   return BERTH_ERROR_FORMAT;
