@@ -14,7 +14,7 @@ import struct
 
 
 class Scalar:
-    """A number inside a table. `kind` is its struct letter; a value equal to `default` is left out."""
+    """A number in a table. `kind` is its struct letter; a value equal to `default` is left out."""
 
     def __init__(self, kind, value, default=0):
         self.kind = kind
@@ -44,7 +44,7 @@ class References:
 
 
 class Table:
-    """`fields` maps a field's index in the schema to a Scalar or to a node; None is an absent one."""
+    """`fields` maps an index in the schema to a Scalar or another node; None is an absent one."""
 
     def __init__(self, fields=None):
         self.fields = {
