@@ -4,4 +4,8 @@
 
 #include "berth/operator.h"
 
+extern const berth_kernel_t berth_kernel_conv_2d;
+extern const berth_kernel_t berth_kernel_depthwise_conv_2d;
+extern const berth_kernel_t berth_kernel_fully_connected;
+
 #endif

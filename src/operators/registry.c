@@ -3,5 +3,8 @@
 
 /* Sorted by name; one line each. */
 const berth_kernel_t *const berth_kernels[] = {
+    &berth_kernel_conv_2d,
+    &berth_kernel_depthwise_conv_2d,
+    &berth_kernel_fully_connected,
     NULL,
 };

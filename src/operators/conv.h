@@ -1,0 +1,112 @@
+/* What the two-dimensional convolutions have in common, whatever their types: the geometry, and the
+ * way from a convolution to a matrix product.
+ *
+ * CONV_2D and DEPTHWISE_CONV_2D read a berth_conv_t from each call (nothing is stored), and hand it
+ * to the functions of one pair of types. A float kernel joins in by a line in the table of
+ * conv_2d.c.
+ */
+#ifndef BERTH_OPERATORS_CONV_H
+#define BERTH_OPERATORS_CONV_H
+
+#include "berth/operator.h"
+
+/* One convolution, from the options and shapes of its operator. */
+typedef struct berth_conv {
+  berth_value_t input, filter, output;
+  berth_value_t bias;                    /* may be absent */
+  uint32_t batches;                      /* images; 1 for most models */
+  uint32_t input_h, input_w, input_c;    /* of one image */
+  uint32_t filter_h, filter_w;           /* taps */
+  uint32_t filter_c;                     /* input channels that an output channel reads */
+  uint32_t output_h, output_w, output_c; /* of one image */
+  uint32_t groups;                       /* channels are cut into so many independent parts */
+  uint32_t stride_h, stride_w;           /* at least 1 */
+  uint32_t dilation_h, dilation_w;       /* at least 1 */
+  uint32_t pad_h, pad_w;                 /* rows above, columns to the left of the image */
+  int32_t activation;                    /* berth_activation_t */
+} berth_conv_t;
+
+/* How the functions for one pair of types look. */
+typedef struct berth_conv_variant {
+  berth_tensor_type_t input, filter, output;
+  /* Checks what depends on the types and asks for scratch and workspace; the rest of the contract
+   * and the output's shape are set already. */
+  berth_status_t (*prepare)(berth_call_t *call, const berth_conv_t *conv,
+                            berth_contract_t *contract);
+  berth_status_t (*init)(berth_call_t *call, const berth_conv_t *conv); /* or NULL */
+  berth_status_t (*eval)(berth_call_t *call, const berth_conv_t *conv);
+} berth_conv_variant_t;
+
+/* Reads a convolution. `depthwise`: the filter is [1, h, w, output channels] and the groups are the
+ * input channels. output_h and output_w are computed; output's dims are not looked at. Refuses what
+ * makes no sense. */
+berth_status_t berth_conv_read(berth_call_t *call, bool depthwise, berth_conv_t *conv);
+
+/* prepare, init and eval of a kernel with these variants (ended by a NULL prepare). */
+berth_status_t berth_conv_prepare(berth_call_t *call, berth_contract_t *contract, bool depthwise,
+                                  const berth_conv_variant_t *variants);
+berth_status_t berth_conv_init(berth_call_t *call, bool depthwise,
+                               const berth_conv_variant_t *variants);
+berth_status_t berth_conv_eval(berth_call_t *call, bool depthwise,
+                               const berth_conv_variant_t *variants);
+
+/* ---- Borders ---- */
+
+/* The taps of a filter that lie in the image, along one axis: [first, last), of which the first is
+ * at `at` in the image. */
+typedef struct berth_taps {
+  uint32_t first, last, at;
+} berth_taps_t;
+
+static inline berth_taps_t berth_taps(uint32_t output, uint32_t stride, uint32_t pad,
+                                      uint32_t dilation, uint32_t taps, uint32_t input) {
+  int64_t start = (int64_t)output * stride - pad;
+  int64_t first = start < 0 ? (-start + dilation - 1) / dilation : 0;
+  int64_t last = start < (int64_t)input ? ((int64_t)input - start + dilation - 1) / dilation : 0;
+  if (last > taps) last = taps;
+  if (first > last) first = last;
+  return (berth_taps_t){(uint32_t)first, (uint32_t)last, (uint32_t)(start + first * dilation)};
+}
+
+/* ---- Convolution as a matrix product --------------------------------------------------------- */
+
+/* Computes the output channels of `group` for `count` pixels: their inputs (filter_h x filter_w x
+ * filter_c elements in the filter's order) start `in_step` bytes apart, their outputs `out_step`.
+ */
+typedef void berth_conv_product_t(const void *context, uint32_t group, const uint8_t *in,
+                                  size_t in_step, uint8_t *out, size_t out_step, uint32_t count);
+
+/* Bytes of scratch for the patches that berth_conv_run gathers; 0 where every pixel's inputs lie
+ * together already. `element`: bytes of an input element. */
+uint32_t berth_conv_patch_bytes(const berth_conv_t *conv, uint32_t element);
+
+/* Runs `product` over the output rows that the call asks for. `fill` is the byte that stands for
+ * zero in padding; `patches` is berth_conv_patch_bytes of scratch. */
+void berth_conv_run(const berth_call_t *call, const berth_conv_t *conv, uint32_t element,
+                    uint32_t output_element, uint8_t fill, uint8_t *patches,
+                    berth_conv_product_t *product, const void *context);
+
+/* ---- Variants -------------------------------------------------------------------------------- */
+
+berth_status_t berth_conv_int8_prepare(berth_call_t *, const berth_conv_t *, berth_contract_t *);
+berth_status_t berth_conv_int8_init(berth_call_t *, const berth_conv_t *);
+berth_status_t berth_conv_int8_eval(berth_call_t *, const berth_conv_t *);
+berth_status_t berth_conv_int16_prepare(berth_call_t *, const berth_conv_t *, berth_contract_t *);
+berth_status_t berth_conv_int16_init(berth_call_t *, const berth_conv_t *);
+berth_status_t berth_conv_int16_eval(berth_call_t *, const berth_conv_t *);
+berth_status_t berth_conv_float_prepare(berth_call_t *, const berth_conv_t *, berth_contract_t *);
+berth_status_t berth_conv_float_eval(berth_call_t *, const berth_conv_t *);
+
+berth_status_t berth_depthwise_int8_prepare(berth_call_t *, const berth_conv_t *,
+                                            berth_contract_t *);
+berth_status_t berth_depthwise_int8_init(berth_call_t *, const berth_conv_t *);
+berth_status_t berth_depthwise_int8_eval(berth_call_t *, const berth_conv_t *);
+berth_status_t berth_depthwise_int16_prepare(berth_call_t *, const berth_conv_t *,
+                                             berth_contract_t *);
+berth_status_t berth_depthwise_int16_init(berth_call_t *, const berth_conv_t *);
+berth_status_t berth_depthwise_int16_eval(berth_call_t *, const berth_conv_t *);
+berth_status_t berth_depthwise_float_prepare(berth_call_t *, const berth_conv_t *,
+                                             berth_contract_t *);
+berth_status_t berth_depthwise_float_eval(berth_call_t *, const berth_conv_t *);
+
+#endif

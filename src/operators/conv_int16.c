@@ -1,0 +1,51 @@
+/* CONV_2D for int16 activations and int8 weights: a matrix product of int16 rows. With an int64
+ * bias sums have 64 bits; without a bias or with an int32 one the reference sums in 32 bits and
+ * rescales as for int8. */
+#include "operators/conv.h"
+#include "operators/matmul_int16.h"
+
+enum { FACTORS, PATCHES }; /* scratch */
+
+berth_status_t berth_conv_int16_prepare(berth_call_t *call, const berth_conv_t *conv,
+                                        berth_contract_t *contract) {
+  berth_status_t status =
+      berth_rescale_check(call, &conv->input, &conv->filter, &conv->output, conv->output_c, 0);
+  if (status != BERTH_OK) return status;
+  status = berth_int16_check(call, &conv->input, &conv->filter, &conv->bias, &conv->output, true);
+  if (status != BERTH_OK) return status;
+  contract->scratch[PATCHES] = berth_conv_patch_bytes(conv, sizeof(int16_t));
+  berth_rescale_place(call, conv->filter.scales.count, contract->scratch[PATCHES] != 0,
+                      &contract->workspace, &contract->scratch[FACTORS]);
+  return BERTH_OK;
+}
+
+static berth_rescale_t rescale_of(const berth_conv_t *conv) {
+  return berth_rescale_read(&conv->input, &conv->filter, &conv->output, conv->activation, false);
+}
+
+berth_status_t berth_conv_int16_init(berth_call_t *call, const berth_conv_t *conv) {
+  berth_rescale_t rescale = rescale_of(conv);
+  berth_rescale_init(call, &rescale, conv->output_c);
+  return BERTH_OK;
+}
+
+static void product(const void *context, uint32_t group, const uint8_t *in, size_t in_step,
+                    uint8_t *out, size_t out_step, uint32_t count) {
+  berth_matmul_int16(context, group, in, in_step, out, out_step, count);
+}
+
+berth_status_t berth_conv_int16_eval(berth_call_t *call, const berth_conv_t *conv) {
+  berth_matmul_int16_t matmul = {.filter = conv->filter.data,
+                                 .bias = conv->bias.data,
+                                 .depth = conv->filter_h * conv->filter_w * conv->filter_c,
+                                 .channels = conv->output_c / conv->groups,
+                                 .is_short =
+                                     !conv->bias.present || conv->bias.type == BERTH_TYPE_INT32,
+                                 .rescale = rescale_of(conv)};
+  uint32_t patches = berth_conv_patch_bytes(conv, sizeof(int16_t));
+  berth_rescale_use(call, &matmul.rescale, conv->output_c,
+                    patches != 0 ? call->scratch[FACTORS] : NULL);
+  berth_conv_run(call, conv, sizeof(int16_t), sizeof(int16_t), 0, call->scratch[PATCHES], product,
+                 &matmul);
+  return BERTH_OK;
+}

@@ -1,0 +1,114 @@
+/* Cuts a convolution into matrix products: used by the CONV_2D variants of every type.
+ *
+ * A pixel's inputs, in the order of the filter, are one row of the product's left matrix. With 1x1
+ * filters they lie together in the input and are read in place; otherwise a few pixels' worth (a
+ * strip) is gathered into scratch, with padding filled in, so that the product knows nothing about
+ * borders, dilation, groups or rings. Never is the image expanded as a whole: a strip takes about
+ * 2 KB, or three pixels where the filter is larger.
+ */
+#include "operators/conv.h"
+#include <string.h>
+
+#define STRIP_BYTES  2048u /* aim */
+#define STRIP_PIXELS 3u    /* products work on so many pixels at a time: strips are multiples */
+#define STRIP_MOST   24u   /* pixels; more don't make it faster */
+
+/* Bytes from one patch to the next. */
+static uint32_t patch_step(const berth_conv_t *conv, uint32_t element) {
+  return conv->filter_h * conv->filter_w * conv->filter_c * element;
+}
+
+static bool in_place(const berth_conv_t *conv) {
+  return conv->filter_h == 1 && conv->filter_w == 1 && conv->pad_h == 0 && conv->pad_w == 0;
+}
+
+static uint32_t strip_pixels(const berth_conv_t *conv, uint32_t element) {
+  uint32_t pixels = STRIP_BYTES / patch_step(conv, element);
+  if (pixels > STRIP_MOST) pixels = STRIP_MOST;
+  if (pixels > conv->output_w) pixels = conv->output_w;
+  if (pixels < STRIP_PIXELS) pixels = conv->output_w < STRIP_PIXELS ? conv->output_w : STRIP_PIXELS;
+  return pixels > STRIP_PIXELS ? pixels - pixels % STRIP_PIXELS : pixels;
+}
+
+uint32_t berth_conv_patch_bytes(const berth_conv_t *conv, uint32_t element) {
+  return in_place(conv) ? 0 : strip_pixels(conv, element) * patch_step(conv, element);
+}
+
+/* Writes one patch: the inputs of output pixel (x, y) of an image for `group`. */
+static void gather(const berth_conv_t *conv, uint32_t element, uint8_t fill, uint32_t batch,
+                   uint32_t y, uint32_t x, uint32_t group, uint8_t *to) {
+  berth_taps_t h =
+      berth_taps(x, conv->stride_w, conv->pad_w, conv->dilation_w, conv->filter_w, conv->input_w);
+  size_t inside = h.last - h.first;
+  size_t pixel = (size_t)conv->input_c * element; /* of the input */
+  size_t tap = (size_t)conv->filter_c * element;  /* of the patch */
+  for (uint32_t i = 0; i < conv->filter_h; i++) {
+    int64_t input_y = (int64_t)y * conv->stride_h - conv->pad_h + (int64_t)i * conv->dilation_h;
+    if (input_y < 0 || input_y >= conv->input_h || inside == 0) {
+      memset(to, fill, conv->filter_w * tap);
+      to += conv->filter_w * tap;
+      continue;
+    }
+    const uint8_t *from =
+        (const uint8_t *)berth_row(&conv->input, batch * conv->input_h + (uint32_t)input_y) +
+        h.at * pixel + group * tap;
+    memset(to, fill, h.first * tap);
+    to += h.first * tap;
+    if (tap == pixel && conv->dilation_w == 1) {
+      memcpy(to, from, inside * tap);
+      to += inside * tap;
+    } else {
+      for (size_t j = 0; j < inside; j++) {
+        memcpy(to, from + j * conv->dilation_w * pixel, tap);
+        to += tap;
+      }
+    }
+    memset(to, fill, (conv->filter_w - h.last) * tap);
+    to += (conv->filter_w - h.last) * tap;
+  }
+}
+
+void berth_conv_run(const berth_call_t *call, const berth_conv_t *conv, uint32_t element,
+                    uint32_t output_element, uint8_t fill, uint8_t *patches,
+                    berth_conv_product_t *product, const void *context) {
+  size_t in_pixel = (size_t)conv->input_c * element;
+  size_t out_pixel = (size_t)conv->output_c * output_element;
+  size_t out_group = out_pixel / conv->groups;
+  size_t in_group = (size_t)conv->filter_c * element;
+  bool direct = in_place(conv);
+
+  /* Row for row the same pixels, and no ring that wraps: one product for all of them. */
+  if (direct && conv->stride_h == 1 && conv->stride_w == 1 &&
+      conv->input.ring == conv->input.rows && conv->output.ring == conv->output.rows) {
+    for (uint32_t group = 0; group < conv->groups; group++) {
+      product(context, group,
+              (const uint8_t *)berth_row(&conv->input, call->first_row) + group * in_group,
+              in_pixel, (uint8_t *)berth_row(&conv->output, call->first_row) + group * out_group,
+              out_pixel, (call->last_row - call->first_row) * conv->output_w);
+    }
+    return;
+  }
+
+  uint32_t step = patch_step(conv, element);
+  uint32_t strip = direct ? conv->output_w : strip_pixels(conv, element);
+  for (uint32_t row = call->first_row; row < call->last_row; row++) {
+    uint32_t batch = row / conv->output_h, y = row % conv->output_h;
+    uint8_t *out_row = berth_row(&conv->output, row);
+    for (uint32_t group = 0; group < conv->groups; group++) {
+      if (direct) {
+        const uint8_t *in = berth_row(&conv->input, batch * conv->input_h + y * conv->stride_h);
+        product(context, group, in + group * in_group, in_pixel * conv->stride_w,
+                out_row + group * out_group, out_pixel, conv->output_w);
+        continue;
+      }
+      for (uint32_t x = 0; x < conv->output_w; x += strip) {
+        uint32_t count = conv->output_w - x < strip ? conv->output_w - x : strip;
+        for (uint32_t i = 0; i < count; i++) {
+          gather(conv, element, fill, batch, y, x + i, group, patches + (size_t)i * step);
+        }
+        product(context, group, patches, step, out_row + x * out_pixel + group * out_group,
+                out_pixel, count);
+      }
+    }
+  }
+}

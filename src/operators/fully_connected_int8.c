@@ -1,0 +1,44 @@
+/* FULLY_CONNECTED for int8 and uint8: a matrix product of 8-bit rows. */
+#include "operators/fully_connected.h"
+#include "operators/matmul_int8.h"
+
+berth_status_t berth_fully_connected_int8_prepare(berth_call_t *call,
+                                                  const berth_fully_connected_t *layer,
+                                                  berth_contract_t *contract) {
+  if (layer->bias.present && layer->bias.type != BERTH_TYPE_INT32) {
+    return berth_refuse(call, "needs an int32 bias");
+  }
+  berth_rescale_place(call, layer->filter.scales.count, false, &contract->workspace, NULL);
+  return berth_rescale_check(call, &layer->input, &layer->filter, &layer->output, layer->units, 0);
+}
+
+static berth_rescale_t rescale_of(const berth_fully_connected_t *layer) {
+  berth_rescale_t rescale =
+      berth_rescale_read(&layer->input, &layer->filter, &layer->output, layer->activation, true);
+  rescale.once = layer->input.type == BERTH_TYPE_UINT8;
+  return rescale;
+}
+
+berth_status_t berth_fully_connected_int8_init(berth_call_t *call,
+                                               const berth_fully_connected_t *layer) {
+  berth_rescale_t rescale = rescale_of(layer);
+  berth_rescale_init(call, &rescale, layer->units);
+  return BERTH_OK;
+}
+
+berth_status_t berth_fully_connected_int8_eval(berth_call_t *call,
+                                               const berth_fully_connected_t *layer,
+                                               const uint8_t *in, uint8_t *out, uint32_t count) {
+  bool per_channel = berth_rescale_is_per_channel(&layer->filter);
+  berth_matmul_int8_t matmul = {.filter = layer->filter.data,
+                                .bias = layer->bias.data,
+                                .depth = layer->depth,
+                                .channels = layer->units,
+                                .is_unsigned = layer->input.type == BERTH_TYPE_UINT8,
+                                .input_zero = layer->input.zero_point,
+                                .filter_zero = per_channel ? 0 : layer->filter.zero_point,
+                                .rescale = rescale_of(layer)};
+  berth_rescale_use(call, &matmul.rescale, layer->units, NULL);
+  berth_matmul_int8(&matmul, call->cpu, 0, in, layer->depth, out, layer->units, count);
+  return BERTH_OK;
+}

@@ -1,0 +1,55 @@
+/* Products of 8-bit rows, portable: a plain sum for each output, in a form that compilers turn into
+ * vector multiplications of 16-bit pairs. */
+#include "operators/matmul_int8.h"
+
+#define BLOCK 8u /* channels whose factors are derived at a time */
+
+/* Sum of (a - zero_a) x (b - zero_b), modulo 2^32. */
+static uint32_t dot_int8(const int8_t *a, const int8_t *b, uint32_t count, int32_t zero_a,
+                         int32_t zero_b) {
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    sum += (uint32_t)((int16_t)(a[i] - zero_a) * (int16_t)(b[i] - zero_b));
+  }
+  return sum;
+}
+
+static uint32_t dot_uint8(const uint8_t *a, const uint8_t *b, uint32_t count, int32_t zero_a,
+                          int32_t zero_b) {
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    sum += (uint32_t)((int16_t)(a[i] - zero_a) * (int16_t)(b[i] - zero_b));
+  }
+  return sum;
+}
+
+static void matmul_portable(const berth_matmul_int8_t *m, uint32_t group, const uint8_t *in,
+                            size_t in_step, uint8_t *out, size_t out_step, uint32_t rows) {
+  uint32_t base = group * m->channels;
+  for (uint32_t first = 0; first < m->channels; first += BLOCK) {
+    uint32_t count = m->channels - first < BLOCK ? m->channels - first : BLOCK;
+    int32_t multipliers[BLOCK], shifts[BLOCK];
+    berth_rescale_factors(&m->rescale, base + first, count, multipliers, shifts);
+    for (uint32_t row = 0; row < rows; row++) {
+      const uint8_t *a = in + row * in_step;
+      for (uint32_t i = 0; i < count; i++) {
+        uint32_t channel = base + first + i;
+        const uint8_t *b = m->filter + (size_t)channel * m->depth;
+        uint32_t sum = m->is_unsigned ? dot_uint8(a, b, m->depth, m->input_zero, m->filter_zero)
+                                      : dot_int8((const int8_t *)a, (const int8_t *)b, m->depth,
+                                                 m->input_zero, m->filter_zero);
+        if (m->bias != NULL) sum += (uint32_t)berth_load_int32(m->bias, channel);
+        berth_multiplier_t factor = {multipliers[i], shifts[i]};
+        out[row * out_step + first + i] =
+            (uint8_t)berth_rescale_apply(&m->rescale, (int32_t)sum, factor);
+      }
+    }
+  }
+}
+
+void berth_matmul_int8(const berth_matmul_int8_t *matmul, uint32_t cpu, uint32_t group,
+                       const uint8_t *in, size_t in_step, uint8_t *out, size_t out_step,
+                       uint32_t rows) {
+  (void)cpu;
+  matmul_portable(matmul, group, in, in_step, out, out_step, rows);
+}

@@ -1,0 +1,34 @@
+/* Products of 8-bit rows with an 8-bit filter: used by CONV_2D and FULLY_CONNECTED.
+ *
+ *   out[r][c] = rescale(bias[c] + sum over k of (in[r][k] - input_zero) x
+ *                                               (filter[c][k] - filter_zero))
+ *
+ * Sums are exact in 32 bits (they wrap as the reference's do), so their order is free and both
+ * implementations give the same bytes.
+ */
+#ifndef BERTH_OPERATORS_MATMUL_INT8_H
+#define BERTH_OPERATORS_MATMUL_INT8_H
+
+#include "operators/rescale.h"
+
+typedef struct berth_matmul_int8 {
+  const uint8_t *filter; /* channel c's weights: `depth` bytes from filter + c x depth */
+  const uint8_t *bias;   /* one int32 for each channel, at any address; NULL: none */
+  uint32_t depth;
+  uint32_t channels; /* of one group */
+  bool is_unsigned;  /* uint8 instead of int8, on all sides */
+  int32_t input_zero, filter_zero;
+  berth_rescale_t rescale;
+} berth_matmul_int8_t;
+
+/* Rows of input start `in_step` bytes apart, of output `out_step`. Computes channels
+ * [group x channels, + channels) of the filter into out[0...channels) of each row. */
+void berth_matmul_int8(const berth_matmul_int8_t *matmul, uint32_t cpu, uint32_t group,
+                       const uint8_t *in, size_t in_step, uint8_t *out, size_t out_step,
+                       uint32_t rows);
+
+/* The same with AVX2, which must be there; where the compiler can't, it isn't called. */
+void berth_matmul_int8_avx2(const berth_matmul_int8_t *matmul, uint32_t group, const uint8_t *in,
+                            size_t in_step, uint8_t *out, size_t out_step, uint32_t rows);
+
+#endif
