@@ -8,6 +8,8 @@
 #include "plan/share.h"
 #include <string.h>
 
+enum { UNITS_PER_BUFFER = 8 }; /* of work: to find a placed buffer and to sort its span */
+
 void berth_greedy_lay_out(berth_greedy_t *greedy, const berth_problem_t *problem,
                           berth_workspace_t *memory) {
   size_t count = problem->buffer_count, pairs = problem->pair_count;
@@ -128,7 +130,7 @@ static uint32_t find_collisions(berth_greedy_t *greedy, uint32_t mine) {
   if (buffer->size == 0) return 0;
   int64_t size = (int64_t)buffer->size;
   uint32_t count = berth_live_collect(&greedy->live, buffer->first, buffer->last, greedy->found);
-  greedy->work += count;
+  greedy->work += UNITS_PER_BUFFER * (uint64_t)count;
   for (uint32_t k = 0; k < count; k++) {
     greedy->reach[k].low = -size;
     greedy->reach[k].high = (int64_t)problem->buffers[greedy->found[k]].size;

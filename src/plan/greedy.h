@@ -42,7 +42,7 @@ typedef struct berth_greedy {
   uint32_t *owner;     /* scratch: span -> its buffer */
   berth_span_t *spans; /* scratch: all offsets that are taken for a unit */
   berth_live_t live;   /* the placed buffers */
-  uint64_t work;       /* placed buffers looked at so far */
+  uint64_t work;       /* units of work so far */
 } berth_greedy_t;
 
 /* Which free offset a unit takes: the lowest, or the one that leaves the smallest rest of a gap
