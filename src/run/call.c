@@ -24,6 +24,11 @@ static bool is_file_shape(const berth_tensor_t *tensor, uint32_t rank, const int
   return true;
 }
 
+static bool is_noted_shape(const berth_shape_t *shape, uint32_t rank, const int32_t *dims) {
+  return !shape->unknown && shape->rank == rank &&
+         (rank == 0 || memcmp(shape->dims, dims, rank * sizeof *dims) == 0);
+}
+
 /* Bytes of a tensor of that shape; OVERFLOW beyond what an arena can hold. */
 static berth_status_t shape_bytes(berth_tensor_type_t type, uint32_t rank, const int32_t *dims,
                                   uint32_t *bytes) {
@@ -73,7 +78,9 @@ static berth_status_t call_shape(berth_call_t *call, uint32_t index, uint32_t ra
   if (status != BERTH_OK) return status;
 
   shape = berth_run_shape(interpreter, flat);
-  if (shape == NULL && is_file_shape(&tensor, rank, dims)) return BERTH_OK;
+  if (shape == NULL ? is_file_shape(&tensor, rank, dims) : is_noted_shape(shape, rank, dims)) {
+    return BERTH_OK;
+  }
   if (interpreter->prepared && (shape == NULL || !shape->unknown)) {
     return BERTH_ERROR_ARGUMENT; /* only a tensor that was said to be unknown may change now */
   }

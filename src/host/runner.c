@@ -1,0 +1,189 @@
+/* Opening a model to run it. How much memory it needs is found by preparing it in a block that is
+ * doubled until it is enough; then it gets a block of just the size that prepare reported.
+ */
+#include "host/runner.h"
+#include "host/text.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT     4096u        /* of the block: enough for every plan */
+#define FIRST_GUESS   (256u << 10) /* bytes */
+#define MOST          (1u << 30)   /* bytes; more is refused */
+#define DYNAMIC_BYTES (64u << 20)
+
+char *berth_runner_operator_text(const berth_model_t *model, uint32_t subgraph, uint32_t op,
+                                 char *text, size_t size) {
+  char name[96];
+  berth_operator_t what = berth_model_operator(model, subgraph, op);
+  berth_text_t full = berth_operator_name(&what);
+  berth_printable(full.data, full.length, 60, name, sizeof name);
+  if (subgraph == 0) {
+    snprintf(text, size, "operator %u %s", op, name);
+  } else {
+    snprintf(text, size, "operator %u %s of subgraph %u", op, name, subgraph);
+  }
+  return text;
+}
+
+/* "int8, int8, int32 -> int8" */
+static void types_text(const berth_model_t *model, uint32_t subgraph, uint32_t op, char *text,
+                       size_t size) {
+  berth_operator_t what = berth_model_operator(model, subgraph, op);
+  berth_vector_t lists[2] = {what.inputs, what.outputs};
+  size_t used = 0;
+  text[0] = '\0';
+  for (int k = 0; k < 2; k++) {
+    for (uint32_t i = 0; i < lists[k].count && i < 8 && used < size; i++) {
+      int32_t tensor = berth_vector_int(lists[k], i);
+      const char *type =
+          tensor == BERTH_NO_TENSOR
+              ? "-"
+              : berth_tensor_type_name(berth_model_tensor(model, subgraph, (uint32_t)tensor).type);
+      used += (size_t)snprintf(text + used, size - used, "%s%s",
+                               i > 0    ? ", "
+                               : k == 1 ? " -> "
+                                        : "",
+                               type);
+    }
+  }
+}
+
+static void on_event(void *user, const berth_event_t *event) {
+  berth_runner_t *runner = user;
+  FILE *out = runner->options.messages;
+  char name[160], types[160];
+  if (event->op != BERTH_NOBODY) {
+    berth_runner_operator_text(&runner->model, event->subgraph, event->op, name, sizeof name);
+    types_text(&runner->model, event->subgraph, event->op, types, sizeof types);
+  }
+  if (event->kind == BERTH_EVENT_DYNAMIC) runner->dynamic_count++;
+  if (event->kind == BERTH_EVENT_REFUSED || event->kind == BERTH_EVENT_PLAN) runner->ended = true;
+  if (out == NULL) return;
+  switch (event->kind) {
+  case BERTH_EVENT_MISSING:
+    fprintf(out, "berth: %s: %s (%s): there is no kernel for it\n", runner->path, name, types);
+    break;
+  case BERTH_EVENT_REFUSED:
+    fprintf(out, "berth: %s: %s (%s): %s\n", runner->path, name, types, event->why);
+    break;
+  case BERTH_EVENT_PLAN:
+    fprintf(out, "berth: %s: %s\n", runner->path, event->why);
+    break;
+  case BERTH_EVENT_DYNAMIC:
+    if (runner->options.verbose) {
+      fprintf(out, "%s: tensor %u gets its size only at run time, from %s\n", runner->path,
+              event->tensor, name);
+    }
+    break;
+  case BERTH_EVENT_SHARED:
+    if (runner->options.verbose) {
+      fprintf(out, "%s: %s shares the table of an earlier one (%llu bytes)\n", runner->path, name,
+              (unsigned long long)event->needed);
+    }
+    break;
+  case BERTH_EVENT_MEMORY:
+  case BERTH_EVENT_PREPARED:
+    break;
+  }
+}
+
+static bool on_operator(void *user, const berth_interpreter_t *interpreter, uint32_t subgraph,
+                        uint32_t op) {
+  berth_runner_t *runner = user;
+  return runner->options.observe(runner->options.user, interpreter, subgraph, op);
+}
+
+/* A new block, with the one before it gone. */
+static bool get_block(void **block, uint32_t bytes) {
+  free(*block);
+  size_t rounded = ((size_t)bytes + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+  *block = aligned_alloc(ALIGNMENT, rounded > 0 ? rounded : ALIGNMENT);
+  return *block != NULL;
+}
+
+/* Init and prepare in the blocks that there are. */
+static berth_status_t try_once(berth_runner_t *runner, uint32_t planning_bytes) {
+  berth_interpreter_options_t options = runner->options.interpreter;
+  options.planner = runner->options.planner;
+  options.log = on_event;
+  options.observe = runner->options.observe != NULL ? on_operator : NULL;
+  options.user = runner;
+  berth_memories_t blocks;
+  memset(&blocks, 0, sizeof blocks);
+  blocks.activations.data = runner->memory;
+  blocks.activations.bytes = runner->memory_bytes;
+  blocks.planning.data = runner->planning;
+  blocks.planning.bytes = runner->planning == NULL ? 0 : planning_bytes;
+
+  runner->dynamic_count = 0;
+  berth_status_t status =
+      berth_interpreter_init(&runner->interpreter, &runner->model, &options, &blocks);
+  for (uint32_t i = 0; i < runner->options.shape_count && status == BERTH_OK; i++) {
+    const berth_runner_shape_t *shape = &runner->options.shapes[i];
+    status = berth_interpreter_resize_input(&runner->interpreter, shape->input, shape->rank,
+                                            shape->dims);
+  }
+  return status == BERTH_OK ? berth_interpreter_prepare(&runner->interpreter) : status;
+}
+
+/* Doubles the blocks until the model can be prepared in them. */
+static berth_status_t measure(berth_runner_t *runner, uint32_t *planning_bytes) {
+  bool own_planning = runner->options.planner != NULL;
+  for (uint32_t bytes = FIRST_GUESS;; bytes *= 2) {
+    runner->memory_bytes = bytes;
+    *planning_bytes = bytes;
+    if (!get_block(&runner->memory, bytes) ||
+        (own_planning && !get_block(&runner->planning, bytes))) {
+      return BERTH_ERROR_MEMORY;
+    }
+    berth_status_t status = try_once(runner, bytes);
+    if (status != BERTH_ERROR_MEMORY || bytes >= MOST) return status;
+  }
+}
+
+static berth_status_t prepare(berth_runner_t *runner) {
+  uint32_t planning_bytes;
+  berth_status_t status = measure(runner, &planning_bytes);
+  if (status != BERTH_OK) return status;
+  uint32_t bytes = berth_interpreter_needs(&runner->interpreter).total;
+  if (runner->dynamic_count > 0) {
+    uint32_t more = runner->options.dynamic_bytes;
+    if (more == 0) more = DYNAMIC_BYTES;
+    if (more > MOST - bytes) return BERTH_ERROR_MEMORY;
+    bytes += more;
+  }
+  runner->memory_bytes = bytes;
+  FILE *messages = runner->options.messages; /* everything has been said once */
+  runner->options.messages = NULL;
+  status =
+      get_block(&runner->memory, bytes) ? try_once(runner, planning_bytes) : BERTH_ERROR_MEMORY;
+  runner->options.messages = messages;
+  return status;
+}
+
+berth_status_t berth_runner_open(const char *path, const berth_runner_options_t *options,
+                                 berth_runner_t *runner, berth_complaint_t *complaint) {
+  char message[BERTH_HOST_MESSAGE];
+  memset(runner, 0, sizeof *runner);
+  runner->path = path;
+  if (options != NULL) runner->options = *options;
+  berth_status_t status = berth_host_open_model(path, &runner->map, &runner->model, message);
+  if (status != BERTH_OK) {
+    berth_complain(complaint, "%s: %s", path, message);
+    return status;
+  }
+  status = prepare(runner);
+  if (status != BERTH_OK) {
+    berth_complain(complaint, "%s: cannot be prepared: %s", path, berth_status_text(status));
+    berth_runner_close(runner);
+  }
+  return status;
+}
+
+void berth_runner_close(berth_runner_t *runner) {
+  free(runner->memory);
+  free(runner->planning);
+  berth_host_unmap(&runner->map);
+  runner->memory = NULL;
+  runner->planning = NULL;
+}

@@ -1,0 +1,56 @@
+/* A model file made ready to run: mapped, measured, given exactly the memory that it needs.
+ *
+ * Used by every command that executes a model, and by the tests that replay recorded runs.
+ */
+#ifndef BERTH_SRC_HOST_RUNNER_H
+#define BERTH_SRC_HOST_RUNNER_H
+
+#include "berth/interpreter.h"
+#include "host/complaint.h"
+#include "host/map.h"
+#include <stdio.h>
+
+/* Another shape for a graph input. */
+typedef struct berth_runner_shape {
+  uint32_t input; /* number of the graph input */
+  uint32_t rank;
+  int32_t dims[BERTH_RANK_MAX];
+} berth_runner_shape_t;
+
+typedef struct berth_runner_options {
+  berth_interpreter_options_t interpreter; /* log, observe and user are the runner's own; `planner`
+                                              gets planning memory of its own */
+  const berth_planner_t *planner;          /* NULL: the interpreter's own choice, on the device */
+  berth_observe_t observe;                 /* may be NULL; called with `user` */
+  void *user;
+  uint32_t dynamic_bytes; /* extra room for tensors of unknown size; 0: 64 MiB if there are any */
+  const berth_runner_shape_t *shapes; /* may be NULL */
+  uint32_t shape_count;
+  FILE *messages; /* what prepare has to say (refused operators and the like); NULL: none */
+  bool verbose;   /* also what is no failure: dynamic tensors, shared tables */
+} berth_runner_options_t;
+
+typedef struct berth_runner {
+  const char *path;
+  berth_host_map_t map;
+  berth_model_t model;
+  berth_interpreter_t interpreter;
+  berth_runner_options_t options;
+  void *memory;   /* the one block that the interpreter lives in */
+  void *planning; /* NULL unless a planner was named */
+  uint32_t memory_bytes;
+  uint32_t dynamic_count; /* tensors whose size is known only at run time */
+  bool ended;             /* by an operator's refusal: logged already */
+} berth_runner_t;
+
+/* Opens, measures and prepares. Everything is released on failure, and `complaint` says why. */
+berth_status_t berth_runner_open(const char *path, const berth_runner_options_t *options,
+                                 berth_runner_t *runner, berth_complaint_t *complaint);
+
+void berth_runner_close(berth_runner_t *runner);
+
+/* "operator 17 FULLY_CONNECTED" into `text`; returns it. */
+char *berth_runner_operator_text(const berth_model_t *model, uint32_t subgraph, uint32_t op,
+                                 char *text, size_t size);
+
+#endif
