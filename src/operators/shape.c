@@ -1,0 +1,57 @@
+/* Questions about shapes that many kernels ask; see shape.h. */
+#include "operators/shape.h"
+#include <string.h>
+
+bool berth_shape_equal(const berth_value_t *a, const berth_value_t *b) {
+  if (a->rank != b->rank) return false;
+  for (uint32_t i = 0; i < a->rank; i++)
+    if (a->dims[i] != b->dims[i]) return false;
+  return true;
+}
+
+uint32_t berth_shape_product(const int32_t *dims, uint32_t first, uint32_t last) {
+  uint64_t product = 1;
+  for (uint32_t i = first; i < last; i++)
+    if (dims[i] == 0) return 0;
+  for (uint32_t i = first; i < last; i++) {
+    product *= (uint32_t)dims[i];
+    if (product >= UINT32_MAX) return UINT32_MAX;
+  }
+  return (uint32_t)product;
+}
+
+bool berth_shape_axis(int64_t axis, uint32_t rank, uint32_t *result) {
+  if (axis < 0) axis += rank;
+  if (axis < 0 || axis >= (int64_t)rank) return false;
+  *result = (uint32_t)axis;
+  return true;
+}
+
+int64_t berth_shape_int(const berth_value_t *value, uint32_t index) {
+  switch (value->type) {
+  case BERTH_TYPE_INT64: {
+    int64_t number;
+    memcpy(&number, value->data + (size_t)index * sizeof number, sizeof number);
+    return number;
+  }
+  case BERTH_TYPE_INT32: {
+    int32_t number;
+    memcpy(&number, value->data + (size_t)index * sizeof number, sizeof number);
+    return number;
+  }
+  case BERTH_TYPE_INT16: {
+    int16_t number;
+    memcpy(&number, value->data + (size_t)index * sizeof number, sizeof number);
+    return number;
+  }
+  case BERTH_TYPE_INT8:
+    return (int8_t)value->data[index];
+  default:
+    return value->data[index];
+  }
+}
+
+bool berth_shape_rows_match(const int32_t *a, uint32_t a_rank, const int32_t *b, uint32_t b_rank) {
+  if (a_rank < 3 || b_rank < 3) return a_rank < 3 && b_rank < 3;
+  return a[0] == b[0] && a[1] == b[1];
+}
