@@ -1,9 +1,9 @@
 """Builds TensorFlow Lite models: tensors, operators, subgraphs, buffers, metadata -> bytes.
 
-Used by network.py, stateful_layers.py and topologies.py. Field numbers, operator codes and option tables are those of
-TensorFlow's public schema.fbs (version 3); operator versions and the runtime release that each
-needs are those that the TensorFlow converter writes. Only what the shipped models use is here: an
-operator that is missing takes one line in OPERATORS.
+Used by network.py, stateful_layers.py and topologies.py. Field numbers, operator codes and option
+tables are those of TensorFlow's public schema.fbs (version 3); operator versions and the runtime
+release that each needs are those that the TensorFlow converter writes. Only what the shipped models
+use is here: an operator that is missing takes one line in OPERATORS.
 
 What must hold for TFLite and TFLM to take a model: buffer 0 is empty; constant data is aligned to
 16; the operator code stands in both of its fields; a per-channel scale names its dimension.
