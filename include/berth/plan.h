@@ -153,7 +153,11 @@ typedef struct berth_plan_options {
 
 /* A way to plan. All of them are used through berth_plan_make, which checks the problem before and
  * the plan after, knows the load bound and compares the peak with the capacities: `make` only has
- * to fill placements, peak and, where it knows better, lower_bound, work and optimal. */
+ * to fill placements and peak and, where it knows better, lower_bound, work and optimal.
+ *
+ * What a planner finds in `plan` when called: `lower_bound` is proven; `peak` is UINT64_MAX, or
+ * that of a right plan in `placements`, which it may improve on and never makes worse; otherwise
+ * all placements are zero. */
 typedef struct berth_planner {
   const char *name;    /* as on the command line */
   const char *summary; /* one line, for people */

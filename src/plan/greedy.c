@@ -60,7 +60,7 @@ static berth_status_t join(berth_unit_t *unit, const berth_buffer_t *buffer) {
   return BERTH_OK;
 }
 
-static berth_status_t form_units(berth_greedy_t *greedy) {
+static berth_status_t join_units(berth_greedy_t *greedy) {
   const berth_problem_t *problem = greedy->problem;
   berth_status_t infeasible = BERTH_OK;
   berth_plan_share_groups(problem, greedy->unit_of);
@@ -74,7 +74,7 @@ static berth_status_t form_units(berth_greedy_t *greedy) {
   for (uint32_t i = 0; i < problem->buffer_count; i++) {
     berth_unit_t *unit = &greedy->unit[greedy->unit_of[i]];
     if (greedy->unit_of[i] == i) {
-      berth_unit_t empty = {0, 1, BERTH_ANYWHERE, 0, UINT32_MAX, 0};
+      berth_unit_t empty = {0, 1, BERTH_ANYWHERE, 0, 0, UINT32_MAX, 0};
       *unit = empty;
     }
     berth_status_t status = join(unit, &problem->buffers[i]);
@@ -94,16 +94,12 @@ static berth_status_t form_units(berth_greedy_t *greedy) {
   return infeasible;
 }
 
-static bool overlaps(const berth_pair_t *pair) {
-  return pair->relation == BERTH_HEAD || pair->relation == BERTH_TAIL;
-}
-
 static void index_pairs(berth_greedy_t *greedy) {
   const berth_problem_t *problem = greedy->problem;
   uint32_t count = problem->buffer_count;
   memset(greedy->adjacent, 0, ((size_t)count + 1) * sizeof *greedy->adjacent);
   for (uint32_t k = 0; k < problem->pair_count; k++) {
-    if (!overlaps(&problem->pairs[k])) continue;
+    if (problem->pairs[k].relation == BERTH_SHARE) continue;
     greedy->adjacent[problem->pairs[k].a]++;
     greedy->adjacent[problem->pairs[k].b]++;
   }
@@ -112,7 +108,7 @@ static void index_pairs(berth_greedy_t *greedy) {
     greedy->adjacent[i] = sum;
   }
   for (uint32_t k = problem->pair_count; k-- > 0;) {
-    if (!overlaps(&problem->pairs[k])) continue;
+    if (problem->pairs[k].relation == BERTH_SHARE) continue;
     greedy->pairs[--greedy->adjacent[problem->pairs[k].a]] = k;
     greedy->pairs[--greedy->adjacent[problem->pairs[k].b]] = k;
   }
@@ -120,6 +116,18 @@ static void index_pairs(berth_greedy_t *greedy) {
 
 /* ---- What is taken
  * ------------------------------------------------------------------------------- */
+
+/* Keeps of the found buffers those in the region of `unit`. */
+static uint32_t keep_region(berth_greedy_t *greedy, uint32_t unit, uint32_t count) {
+  uint32_t kept = 0;
+  for (uint32_t k = 0; k < count; k++) {
+    uint32_t other = greedy->unit_of[greedy->found[k]];
+    if (greedy->unit[other].region == greedy->unit[unit].region) {
+      greedy->found[kept++] = greedy->found[k];
+    }
+  }
+  return kept;
+}
 
 /* Finds the placed buffers that are live together with buffer `mine` (greedy->found; returned is
  * how many) and at which of its offsets relative to theirs the two would collide: strictly between
@@ -131,6 +139,7 @@ static uint32_t find_collisions(berth_greedy_t *greedy, uint32_t mine) {
   int64_t size = (int64_t)buffer->size;
   uint32_t count = berth_live_collect(&greedy->live, buffer->first, buffer->last, greedy->found);
   greedy->work += UNITS_PER_BUFFER * (uint64_t)count;
+  if (problem->region_count > 1) count = keep_region(greedy, greedy->unit_of[mine], count);
   for (uint32_t k = 0; k < count; k++) {
     greedy->reach[k].low = -size;
     greedy->reach[k].high = (int64_t)problem->buffers[greedy->found[k]].size;
@@ -143,7 +152,7 @@ static uint32_t find_collisions(berth_greedy_t *greedy, uint32_t mine) {
     const berth_pair_t *pair = &problem->pairs[greedy->pairs[j]];
     uint32_t other = pair->a == mine ? pair->b : pair->a;
     uint32_t k = greedy->place_of[other];
-    if (k >= count || greedy->found[k] != other) continue;
+    if (k >= count || greedy->found[k] != other || pair->relation == BERTH_APART) continue;
     berth_span_t *reach = &greedy->reach[k];
     int64_t bytes = (int64_t)pair->bytes;
     if (pair->bytes == problem->buffers[pair->a].size) {
@@ -238,52 +247,65 @@ static int64_t find_offset(berth_span_t *spans, uint32_t count, int64_t from, ui
   return best >= 0 ? best : offset;
 }
 
-static void settle(berth_greedy_t *greedy, uint32_t unit, uint64_t offset) {
+void berth_greedy_settle(berth_greedy_t *greedy, uint32_t unit, uint64_t offset) {
   greedy->unit[unit].offset = offset;
   for (uint32_t i = unit; i != BERTH_GREEDY_NONE; i = greedy->next[i]) {
     if (greedy->problem->buffers[i].size > 0) berth_live_place(&greedy->live, i);
   }
 }
 
-static bool fixed_fits(berth_greedy_t *greedy, uint32_t unit) {
-  int64_t fixed = (int64_t)greedy->unit[unit].fixed;
+void berth_greedy_remove(berth_greedy_t *greedy, uint32_t unit) {
+  for (uint32_t i = unit; i != BERTH_GREEDY_NONE; i = greedy->next[i]) {
+    if (greedy->problem->buffers[i].size > 0) berth_live_remove(&greedy->live, i);
+  }
+}
+
+bool berth_greedy_fits_at(berth_greedy_t *greedy, uint32_t unit, uint64_t offset) {
   for (uint32_t i = unit; i != BERTH_GREEDY_NONE; i = greedy->next[i]) {
     uint32_t count = find_collisions(greedy, i);
     for (uint32_t k = 0; k < count; k++) {
-      int64_t distance = fixed - offset_of(greedy, greedy->found[k]);
+      int64_t distance = (int64_t)offset - offset_of(greedy, greedy->found[k]);
       if (distance > greedy->reach[k].low && distance < greedy->reach[k].high) return false;
     }
   }
   return true;
 }
 
+uint64_t berth_greedy_find(berth_greedy_t *greedy, uint32_t unit, uint64_t from, berth_fit_t fit) {
+  if (from > INT64_MAX) return INT64_MAX;
+  uint32_t count = collect_spans(greedy, unit);
+  int64_t offset = find_offset(greedy->spans, count, (int64_t)from, greedy->unit[unit].align, fit);
+  return (uint64_t)offset > INT64_MAX - greedy->unit[unit].size ? INT64_MAX : (uint64_t)offset;
+}
+
 berth_status_t berth_greedy_place(berth_greedy_t *greedy, uint32_t unit, uint64_t from,
                                   berth_fit_t fit) {
-  const berth_unit_t *moved = &greedy->unit[unit];
-  if (from > INT64_MAX) return BERTH_ERROR_OVERFLOW;
-  uint32_t count = collect_spans(greedy, unit);
-  int64_t offset = find_offset(greedy->spans, count, (int64_t)from, moved->align, fit);
-  if ((uint64_t)offset > INT64_MAX - moved->size) return BERTH_ERROR_OVERFLOW;
-  settle(greedy, unit, (uint64_t)offset);
+  uint64_t offset = berth_greedy_find(greedy, unit, from, fit);
+  if (offset == INT64_MAX) return BERTH_ERROR_OVERFLOW;
+  berth_greedy_settle(greedy, unit, offset);
   return BERTH_OK;
 }
 
 static berth_status_t place_fixed(berth_greedy_t *greedy) {
   for (uint32_t i = 0; i < greedy->problem->buffer_count; i++) {
     if (greedy->unit_of[i] != i || greedy->unit[i].fixed == BERTH_ANYWHERE) continue;
-    if (!fixed_fits(greedy, i)) return BERTH_INFEASIBLE;
-    settle(greedy, i, greedy->unit[i].fixed);
+    if (!berth_greedy_fits_at(greedy, i, greedy->unit[i].fixed)) return BERTH_INFEASIBLE;
+    berth_greedy_settle(greedy, i, greedy->unit[i].fixed);
   }
   return BERTH_OK;
 }
 
-berth_status_t berth_greedy_prepare(berth_greedy_t *greedy) {
+berth_status_t berth_greedy_form_units(berth_greedy_t *greedy) {
   greedy->work = 0;
   memset(greedy->place_of, 0, greedy->problem->buffer_count * sizeof *greedy->place_of);
   memset(greedy->span_of, 0, greedy->problem->buffer_count * sizeof *greedy->span_of);
   index_pairs(greedy);
   berth_live_prepare(&greedy->live, greedy->found);
-  berth_status_t status = form_units(greedy);
+  return join_units(greedy);
+}
+
+berth_status_t berth_greedy_prepare(berth_greedy_t *greedy) {
+  berth_status_t status = berth_greedy_form_units(greedy);
   return status == BERTH_OK ? place_fixed(greedy) : status;
 }
 
@@ -291,7 +313,7 @@ void berth_greedy_clear(berth_greedy_t *greedy) {
   berth_live_clear(&greedy->live);
   for (uint32_t i = 0; i < greedy->problem->buffer_count; i++) {
     if (greedy->unit_of[i] == i && greedy->unit[i].fixed != BERTH_ANYWHERE) {
-      settle(greedy, i, greedy->unit[i].fixed);
+      berth_greedy_settle(greedy, i, greedy->unit[i].fixed);
     }
   }
 }

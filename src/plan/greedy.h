@@ -18,6 +18,7 @@ typedef struct berth_unit {
   uint64_t align;       /* least common multiple of its members' */
   uint64_t fixed;       /* offset, or BERTH_ANYWHERE */
   uint64_t offset;      /* once placed */
+  uint32_t region;      /* where it is or is to be placed; 0 unless there are several */
   uint32_t first, last; /* from its first member's begin to its last member's end */
 } berth_unit_t;
 
@@ -33,7 +34,7 @@ typedef struct berth_greedy {
   berth_unit_t *unit;  /* of buffer i, if i names a unit */
   uint32_t *unit_of;   /* buffer -> unit */
   uint32_t *next;      /* buffer -> next member of its unit, or BERTH_GREEDY_NONE */
-  uint32_t *adjacent;  /* buffer -> where its HEAD and TAIL pairs begin in `pairs`; one more */
+  uint32_t *adjacent;  /* buffer -> where its pairs but SHARE begin in `pairs`; one more */
   uint32_t *pairs;     /* pair indices by buffer; each pair stands at both of its buffers */
   uint32_t *found;     /* scratch: placed buffers live together with one that is to be placed */
   uint32_t *place_of;  /* scratch: buffer -> its place in `found` */
@@ -53,6 +54,10 @@ typedef enum berth_fit { BERTH_FIRST_FIT, BERTH_BEST_FIT } berth_fit_t;
 void berth_greedy_lay_out(berth_greedy_t *greedy, const berth_problem_t *problem,
                           berth_workspace_t *memory);
 
+/* Forms the units, places none. INFEASIBLE: members of one contradict each other. OVERFLOW: a SHARE
+ * group's common alignment is beyond 64 bits. */
+berth_status_t berth_greedy_form_units(berth_greedy_t *greedy);
+
 /* Forms the units and places the fixed ones. INFEASIBLE: the fixed offsets contradict each other.
  * OVERFLOW: a SHARE group's common alignment is beyond 64 bits. */
 berth_status_t berth_greedy_prepare(berth_greedy_t *greedy);
@@ -60,7 +65,17 @@ berth_status_t berth_greedy_prepare(berth_greedy_t *greedy);
 /* Takes all movable units away again. */
 void berth_greedy_clear(berth_greedy_t *greedy);
 
-/* Places `unit` at `from` or above. OVERFLOW: there is no such offset below 2^63. */
+/* Is `offset` free for the whole of `unit`, with nothing placed in its region in the way? */
+bool berth_greedy_fits_at(berth_greedy_t *greedy, uint32_t unit, uint64_t offset);
+
+/* The offset for `unit` in its region at `from` or above; INT64_MAX if there is none below that. */
+uint64_t berth_greedy_find(berth_greedy_t *greedy, uint32_t unit, uint64_t from, berth_fit_t fit);
+
+/* Places `unit` at `offset`, or takes it away again. */
+void berth_greedy_settle(berth_greedy_t *greedy, uint32_t unit, uint64_t offset);
+void berth_greedy_remove(berth_greedy_t *greedy, uint32_t unit);
+
+/* Finds and settles. OVERFLOW: there is no such offset below 2^63. */
 berth_status_t berth_greedy_place(berth_greedy_t *greedy, uint32_t unit, uint64_t from,
                                   berth_fit_t fit);
 

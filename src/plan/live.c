@@ -39,6 +39,15 @@ void berth_live_place(berth_live_t *live, uint32_t i) {
   }
 }
 
+void berth_live_remove(berth_live_t *live, uint32_t i) {
+  uint32_t node = live->leaves + live->leaf[i];
+  live->latest[node] = 0;
+  while ((node /= 2) >= 1) {
+    uint32_t left = live->latest[2 * node], right = live->latest[2 * node + 1];
+    live->latest[node] = left > right ? left : right;
+  }
+}
+
 /* How many buffers begin in step `last` or before: only their leaves need be looked at. */
 static uint32_t begun(const berth_live_t *live, uint32_t last) {
   uint32_t low = 0, high = live->count;

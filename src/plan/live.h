@@ -33,6 +33,9 @@ void berth_live_clear(berth_live_t *live);
 /* Buffer `i` is placed now. */
 void berth_live_place(berth_live_t *live, uint32_t i);
 
+/* Buffer `i` is not placed any more. */
+void berth_live_remove(berth_live_t *live, uint32_t i);
+
 /* Writes the placed buffers that are live in one of the steps first..last to `found`, in order of
  * their first step, and returns how many there are. */
 uint32_t berth_live_collect(const berth_live_t *live, uint32_t first, uint32_t last,

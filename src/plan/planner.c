@@ -126,6 +126,7 @@ static berth_status_t make(const berth_planner_t *planner, const berth_problem_t
       plan->lower_bound = load;
       return BERTH_INFEASIBLE;
     }
+    plan->lower_bound = load;
     plan->cost = cost_in_region_0(problem);
   }
   berth_status_t status = planner->make(problem, options, area, area_bytes, plan);

@@ -8,6 +8,7 @@
  */
 #include "plan/portfolio.h"
 #include "plan/greedy.h"
+#include "plan/wide.h"
 #include <string.h>
 
 static bool by_size(const void *context, uint32_t a, uint32_t b) {
@@ -26,15 +27,10 @@ static bool by_lifetime(const void *context, uint32_t a, uint32_t b) {
   return unit[a].size > unit[b].size;
 }
 
-/* Compares size times lifetime, which may need 96 bits. */
 static bool by_area(const void *context, uint32_t a, uint32_t b) {
   const berth_unit_t *unit = context;
-  uint64_t low_a = (unit[a].size & UINT32_MAX) * steps(&unit[a]);
-  uint64_t low_b = (unit[b].size & UINT32_MAX) * steps(&unit[b]);
-  uint64_t high_a = (unit[a].size >> 32) * steps(&unit[a]) + (low_a >> 32);
-  uint64_t high_b = (unit[b].size >> 32) * steps(&unit[b]) + (low_b >> 32);
-  if (high_a != high_b) return high_a > high_b;
-  return (low_a & UINT32_MAX) > (low_b & UINT32_MAX);
+  return berth_wide_less(berth_wide_product(unit[b].size, steps(&unit[b])),
+                         berth_wide_product(unit[a].size, steps(&unit[a])));
 }
 
 static const struct {
