@@ -24,9 +24,9 @@ static bool fits(const berth_checker_t *checker, uint64_t position, uint64_t byt
   return bytes <= checker->size && position <= checker->size - bytes;
 }
 
-bool berth_check_table(berth_checker_t *checker, uint64_t position, const char *subject,
-                       berth_table_t *table) {
-  if (!fits(checker, position, 4)) return berth_check_refuse(checker, subject, beyond, position);
+bool berth_check_table(berth_checker_t *checker, uint32_t from, uint64_t position,
+                       const char *subject, berth_table_t *table) {
+  if (!fits(checker, position, 4)) return berth_check_refuse(checker, subject, beyond, from);
   int64_t vtable = (int64_t)position - (int32_t)flat_load32(checker->file + position);
   if (vtable < 0 || !fits(checker, (uint64_t)vtable, 4))
     return berth_check_refuse(checker, subject, "has its vtable outside the file", position);
@@ -91,7 +91,8 @@ bool berth_check_child(berth_checker_t *checker, berth_table_t table, uint32_t f
   uint32_t target;
   *child = flat_table_at(table, 0);
   if (!check_target(checker, table, field, subject, &target)) return false;
-  return target == 0 || berth_check_table(checker, target, subject, child);
+  return target == 0 ||
+         berth_check_table(checker, flat_field(table, field), target, subject, child);
 }
 
 bool berth_check_list(berth_checker_t *checker, berth_table_t table, uint32_t field, uint32_t most,
@@ -107,9 +108,10 @@ bool berth_check_list(berth_checker_t *checker, berth_table_t table, uint32_t fi
 
 bool berth_check_element(berth_checker_t *checker, berth_table_t table, uint32_t field,
                          uint32_t index, const char *subject, berth_table_t *element) {
-  uint64_t at = (uint64_t)flat_target(table, field) + 4 + 4 * (uint64_t)index;
+  uint32_t at = flat_target(table, field) + 4 + 4 * index;
+  uint64_t position = (uint64_t)at + flat_load32(table.file + at);
   return berth_check_spend(checker, 8, subject) &&
-         berth_check_table(checker, at + flat_load32(table.file + at), subject, element);
+         berth_check_table(checker, at, position, subject, element);
 }
 
 bool berth_check_range(berth_checker_t *checker, berth_table_t table, uint32_t field, int64_t least,

@@ -29,9 +29,9 @@ bool berth_check_refuse(berth_checker_t *checker, const char *subject, const cha
 bool berth_check_spend(berth_checker_t *checker, uint64_t bytes, const char *subject);
 #define BERTH_CHECKER_SHARING 4u
 
-/* A table: its vtable must be in the file. */
-bool berth_check_table(berth_checker_t *checker, uint64_t position, const char *subject,
-                       berth_table_t *table);
+/* A table that the reference at `from` refers to: its vtable must be in the file. */
+bool berth_check_table(berth_checker_t *checker, uint32_t from, uint64_t position,
+                       const char *subject, berth_table_t *table);
 
 /* A field that holds a number of `width` bytes. */
 bool berth_check_number(berth_checker_t *checker, berth_table_t table, uint32_t field,

@@ -303,7 +303,7 @@ static bool verify_header(berth_checker_t *c, berth_table_t *model) {
                               4);
   uint32_t root = flat_load32(c->file);
   if (root < 8) return berth_check_refuse(c, "model", "lies over the file's mark", 0);
-  if (!berth_check_table(c, root, "model", model) ||
+  if (!berth_check_table(c, 0, root, "model", model) ||
       !berth_check_number(c, *model, MODEL_VERSION, 4, "schema version") ||
       !berth_check_text(c, *model, MODEL_DESCRIPTION, "description"))
     return false;
