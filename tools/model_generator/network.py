@@ -37,15 +37,15 @@ class Network:
 
     `weights` is int8 (all tensors quantized), float32, or float16 (stored as half precision and
     expanded by DEQUANTIZE operators, as the converter does for a float network). With `batch` -1
-    every tensor's shape_signature leaves the batch open, and has_rank is left out: LiteRT takes -1
-    together with has_rank for a shape that the caller must set before it can run.
+    every tensor's shape_signature leaves the batch open. `has_rank` says whether tensors have that
+    field: LiteRT lets the caller set an open batch where they do and takes it for 1 elsewhere.
 
     A layer takes the activation it reads and its name, adds its constants, its operator and its
     output, and returns the output.
     """
 
-    def __init__(self, description, seed, weights="int8", batch=1):
-        self.model = Model(description, has_rank=batch == 1)
+    def __init__(self, description, seed, weights="int8", batch=1, has_rank=True):
+        self.model = Model(description, has_rank)
         self.graph = self.model.subgraph("main")
         self.random = Random(seed)
         self.weights = weights

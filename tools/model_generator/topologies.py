@@ -13,7 +13,7 @@ from .tflite_builder import RELU, RELU6, TYPES, VALID
 
 def mobilenet_v1():
     """MobileNetV1 (Howard et al., 2017, table 1), width 0.25, 96x96 RGB, 10 classes."""
-    net = Network("MobileNetV1 0.25 96x96 int8", seed=1, batch=-1)
+    net = Network("MobileNetV1 0.25 96x96 int8", seed=1, batch=-1, has_rank=False)
     x = net.input("image", [1, 96, 96, 3], -1, 1)
     x = net.conv(x, "conv1", 8, (3, 3), stride=2, activation=RELU6)
     blocks = [
@@ -38,7 +38,7 @@ def mobilenet_v1():
 
 def ds_cnn_kws():
     """DS-CNN small (Zhang et al., "Hello Edge", 2017) as in MLPerf Tiny keyword spotting."""
-    net = Network("DS-CNN keyword spotting int8", seed=2, batch=-1)
+    net = Network("DS-CNN keyword spotting int8", seed=2, batch=-1, has_rank=False)
     x = net.input("mfcc", [1, 49, 10, 1], -100, 50)
     x = net.conv(x, "conv1", 64, (10, 4), stride=2, activation=RELU)
     for number in range(1, 5):
@@ -52,7 +52,7 @@ def ds_cnn_kws():
 
 def resnet8():
     """ResNet-8 (He et al., 2015; stages of one block) as in MLPerf Tiny image classification."""
-    net = Network("ResNet-8 32x32 int8", seed=3, batch=-1)
+    net = Network("ResNet-8 32x32 int8", seed=3, batch=-1, has_rank=False)
     x = net.input("image", [1, 32, 32, 3], 0, 255)
     x = net.conv(x, "conv1", 16, (3, 3), activation=RELU)
     for stage, (depth, stride) in enumerate([(16, 1), (32, 2), (64, 2)], 1):
