@@ -46,11 +46,15 @@ typedef enum berth_view {
 } berth_view_t;
 
 typedef struct berth_contract {
-  uint32_t scratch[BERTH_SCRATCH_MAX]; /* bytes for the duration of one call; 0: unused */
-  uint32_t workspace;                  /* bytes that persist, without meaning between invokes */
-  uint32_t state;                      /* bytes that persist and carry meaning between invokes */
-  uint32_t in_place;                   /* bit i: output 0 may take the memory of input i, which
-                                          must have its size and no later reader */
+  uint32_t
+      scratch[BERTH_SCRATCH_MAX]; /* bytes it must have for the duration of one call; 0: none */
+  uint32_t wish; /* bytes of scratch[0] that make it faster, beyond those it must have; it gets as
+                    much of them as the plan has room for in this step (berth_call_t.scratch_bytes),
+                    and gives the same result with any number */
+  uint32_t workspace; /* bytes that persist, without meaning between invokes */
+  uint32_t state;     /* bytes that persist and carry meaning between invokes */
+  uint32_t in_place;  /* bit i: output 0 may take the memory of input i, which
+                         must have its size and no later reader */
   berth_view_t view;
   berth_kind_t kind;
   berth_window_t windows[BERTH_WINDOWS_MAX]; /* ROW_LOCAL: of inputs 0, 1, ... */

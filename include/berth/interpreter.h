@@ -51,12 +51,13 @@ typedef struct berth_memories {
 /* Bytes that each block must have (a multiple of 16 each) for prepare to succeed. One block for
  * all: `total`. */
 typedef struct berth_needs {
-  uint32_t activations; /* the larger of the plan's peak and what planning borrows */
+  uint32_t activations; /* the larger of `extent` and what planning borrows */
   uint32_t persistent;
   uint32_t metadata;
   uint32_t planning;    /* what planning used */
   uint32_t total;       /* of one block in which everything lives */
-  uint32_t peak;        /* of the plan alone */
+  uint32_t peak;        /* of the plan: tensors, and scratch that operators must have */
+  uint32_t extent;      /* of activations while running: the peak, and scratch that is granted */
   uint32_t lower_bound; /* of the plan's peak */
 } berth_needs_t;
 
@@ -98,7 +99,7 @@ typedef void (*berth_deliver_t)(void *user, uint32_t output, const berth_value_t
 typedef struct berth_interpreter_options {
   const berth_kernel_t *const *kernels; /* NULL-terminated; NULL: all that come with Berth */
   const berth_kernel_t *const *customs; /* more, asked first; may be NULL */
-  const berth_planner_t *planner;       /* NULL: the better of the greedy ones */
+  const berth_planner_t *planner;       /* NULL: a small greedy one */
   const int32_t *offsets; /* a ready plan: byte offset in `activations` of every tensor of all
                              subgraphs one after the other, -1: still to be planned */
   uint32_t offset_count;

@@ -91,9 +91,10 @@ typedef struct berth_call {
   bool store_multipliers; /* spend workspace on per-channel multipliers instead of time */
   void *workspace;        /* contract.workspace bytes, 16-byte aligned; written by init only */
   void *state;            /* contract.state bytes, zero before the first invoke */
-  void *scratch[BERTH_SCRATCH_MAX]; /* contract.scratch bytes each, 16-byte aligned */
-  const char *why;                  /* set by berth_refuse */
-  void *interpreter;                /* the interpreter's; kernels don't use it */
+  void *scratch[BERTH_SCRATCH_MAX]; /* contract.scratch bytes each, 16-byte aligned; NULL: none */
+  uint32_t scratch_bytes; /* of scratch[0]: what the contract demands, or more if it wishes more */
+  const char *why;        /* set by berth_refuse */
+  void *interpreter;      /* the interpreter's; kernels don't use it */
   berth_value_t (*tensor)(const struct berth_call *call, uint32_t tensor);
   /* States a shape; rank BERTH_RANK_UNKNOWN (with dims NULL): known only by evaluating. */
   berth_status_t (*shape)(struct berth_call *call, uint32_t tensor, uint32_t rank,

@@ -113,10 +113,11 @@ void berth_run_call_memory(berth_interpreter_t *interpreter, berth_call_t *call)
   if (place->workspace) call->workspace = berth_run_persistent(interpreter, place->workspace);
   if (place->state) call->state = berth_run_persistent(interpreter, place->state);
   uint32_t count = place->scratch >> OPERATOR_SCRATCH_SHIFT & 7u;
-  uint32_t first = place->scratch & OPERATOR_SCRATCH_INDEX;
+  const uint32_t *entry = &interpreter->scratches[place->scratch & OPERATOR_SCRATCH_INDEX];
+  if (place->scratch & OPERATOR_WISH) call->scratch_bytes = *entry++;
   for (uint32_t i = 0; i < count; i++) {
-    call->scratch[i] =
-        (uint8_t *)interpreter->memories.activations.data + interpreter->scratches[first + i];
+    if (entry[i] == BERTH_NO_OFFSET) continue;
+    call->scratch[i] = (uint8_t *)interpreter->memories.activations.data + entry[i];
   }
 }
 

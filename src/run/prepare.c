@@ -3,6 +3,7 @@
  * Everything temporary (lifetimes, buffers, the planner's workspace) is borrowed from the start of
  * the activations' block, or from the planning block, and gone when prepare returns.
  */
+#include "plan/compact.h"
 #include "run.h"
 #include <string.h>
 
@@ -19,11 +20,12 @@ typedef struct job {
   berth_interpreter_t *interpreter;
   loan_t loan;
   berth_graph_t graph;
-  uint32_t *scratch_bytes; /* of all operators, in order; the end of the loan while it grows */
+  uint32_t *scratch_bytes; /* as interpreter->scratches, but sizes; grows at the loan's end */
   uint32_t scratch_count;
-  berth_buffer_t *buffers;
+  berth_compact_t *buffers;
   uint32_t *owners; /* for each buffer: its tensor, or tensor_count + number of the scratch */
   uint32_t buffer_count;
+  uint32_t fixed_count; /* buffers whose offset is given: the first ones */
 } job_t;
 
 static uint32_t loan_room(const loan_t *loan) {
@@ -80,20 +82,31 @@ static void log_unknown_outputs(const berth_call_t *call) {
   }
 }
 
+static berth_status_t note(job_t *job, uint32_t bytes) {
+  uint32_t *slot = borrow(&job->loan, sizeof *slot, sizeof *slot);
+  if (slot == NULL) return loan_too_small(job);
+  if (bytes > ACTIVATIONS_MAX) return BERTH_ERROR_OVERFLOW;
+  if (job->scratch_count++ == 0) job->scratch_bytes = slot;
+  *slot = bytes;
+  return BERTH_OK;
+}
+
 static berth_status_t note_scratch(job_t *job, const berth_contract_t *contract,
                                    berth_operator_place_t *place) {
   uint32_t count = BERTH_SCRATCH_MAX;
-  while (count > 0 && contract->scratch[count - 1] == 0) count--;
-  for (uint32_t i = 0; i < count; i++) {
-    uint32_t *slot = borrow(&job->loan, sizeof *slot, sizeof *slot);
-    if (slot == NULL) return loan_too_small(job);
-    if (job->scratch_count == 0) job->scratch_bytes = slot;
-    *slot = contract->scratch[i];
-    if (*slot > ACTIVATIONS_MAX) return BERTH_ERROR_OVERFLOW;
-    job->scratch_count++;
+  bool wishes = contract->wish > 0;
+  while (count > wishes && contract->scratch[count - 1] == 0) count--;
+  place->scratch |= count << OPERATOR_SCRATCH_SHIFT | job->scratch_count;
+  berth_status_t status = BERTH_OK;
+  if (wishes) {
+    place->scratch |= OPERATOR_WISH;
+    uint32_t wish = contract->wish < contract->scratch[0] ? contract->scratch[0] : contract->wish;
+    status = note(job, wish);
   }
-  place->scratch |= count << OPERATOR_SCRATCH_SHIFT | (job->scratch_count - count);
-  return BERTH_OK;
+  for (uint32_t i = 0; i < count && status == BERTH_OK; i++) {
+    status = note(job, contract->scratch[i]);
+  }
+  return status;
 }
 
 static berth_status_t prepare_operator(job_t *job, uint32_t subgraph, uint32_t index) {
@@ -171,21 +184,27 @@ static uint32_t last_step(const job_t *job, const berth_graph_tensor_t *tensor) 
   return last;
 }
 
-static berth_status_t add_tensor(job_t *job, uint32_t flat, const berth_vector_t *offsets) {
-  berth_interpreter_t *interpreter = job->interpreter;
+/* Appends a buffer. */
+static void add_buffer(job_t *job, uint32_t owner, uint32_t bytes, uint32_t align, uint32_t first,
+                       uint32_t last) {
+  berth_compact_t *buffer = &job->buffers[job->buffer_count];
+  buffer->size = (bytes + align - 1) & ~(align - 1);
+  buffer->align = align;
+  buffer->first = first;
+  buffer->last = last;
+  buffer->offset = BERTH_COMPACT_UNPLACED;
+  job->owners[job->buffer_count++] = owner;
+}
+
+static berth_status_t add_tensor(job_t *job, uint32_t flat) {
+  const berth_interpreter_t *interpreter = job->interpreter;
   const berth_graph_tensor_t *tensor = &job->graph.tensors[flat];
   berth_value_t value = berth_interpreter_tensor(interpreter, tensor->subgraph, tensor->tensor);
   if (!value.known) return BERTH_ERROR_OVERFLOW;
   uint32_t align = interpreter->options.alignment;
   uint32_t element = (berth_tensor_type_bits(value.type) + 7) / 8;
   if (align < element) align = element;
-  berth_buffer_t buffer =
-      berth_buffer(round_up(value.bytes, align), tensor->first, last_step(job, tensor));
-  buffer.align = align;
-  int32_t offset = flat < offsets->count ? berth_vector_int(*offsets, flat) : -1;
-  if (offset >= 0) buffer.fixed = (uint32_t)offset;
-  job->owners[job->buffer_count] = flat;
-  job->buffers[job->buffer_count++] = buffer;
+  add_buffer(job, flat, value.bytes, align, tensor->first, last_step(job, tensor));
   return BERTH_OK;
 }
 
@@ -196,29 +215,33 @@ static void add_scratch(job_t *job, uint32_t subgraph, uint32_t op) {
       interpreter->operators[berth_run_operator_index(interpreter, subgraph, op)].scratch;
   uint32_t count = scratch >> OPERATOR_SCRATCH_SHIFT & 7u;
   uint32_t number = scratch & OPERATOR_SCRATCH_INDEX;
+  if (scratch & OPERATOR_WISH) number++;
   uint32_t first = subgraph == 0 ? op : job->graph.called_first[subgraph];
   uint32_t last = subgraph == 0 ? op : job->graph.called_last[subgraph];
   uint32_t align = interpreter->options.alignment > 16 ? interpreter->options.alignment : 16;
   for (uint32_t i = 0; i < count; i++) {
-    berth_buffer_t buffer =
-        berth_buffer(round_up(job->scratch_bytes[number + i], align), first, last);
-    buffer.align = align;
-    job->owners[job->buffer_count] = interpreter->tensor_count + number + i;
-    job->buffers[job->buffer_count++] = buffer;
+    add_buffer(job, interpreter->tensor_count + number + i, job->scratch_bytes[number + i], align,
+               first, last);
   }
 }
 
+/* Collects all buffers to place, those with a given offset first. */
 static berth_status_t collect_buffers(job_t *job, const berth_vector_t *offsets) {
-  berth_interpreter_t *interpreter = job->interpreter;
+  const berth_interpreter_t *interpreter = job->interpreter;
   uint32_t count = job->scratch_count;
   for (uint32_t i = 0; i < interpreter->tensor_count; i++) count += is_planned(job, i);
   job->owners = borrow(&job->loan, (uint64_t)count * sizeof *job->owners, 4);
-  job->buffers = borrow(&job->loan, (uint64_t)count * sizeof *job->buffers, 8);
+  job->buffers = borrow(&job->loan, (uint64_t)count * sizeof *job->buffers, 4);
   if (job->owners == NULL || job->buffers == NULL) return loan_too_small(job);
-  for (uint32_t i = 0; i < interpreter->tensor_count; i++) {
-    if (!is_planned(job, i)) continue;
-    berth_status_t status = add_tensor(job, i, offsets);
-    if (status != BERTH_OK) return status;
+  for (int given = 1; given >= 0; given--) {
+    for (uint32_t i = 0; i < interpreter->tensor_count; i++) {
+      int32_t offset = i < offsets->count ? berth_vector_int(*offsets, i) : -1;
+      if ((offset >= 0) != given || !is_planned(job, i)) continue;
+      berth_status_t status = add_tensor(job, i);
+      if (status != BERTH_OK) return status;
+      if (given) job->buffers[job->buffer_count - 1].offset = (uint32_t)offset;
+    }
+    if (given) job->fixed_count = job->buffer_count;
   }
   for (uint32_t s = 0; s < interpreter->model->subgraph_count; s++) {
     if (job->graph.called_first[s] == BERTH_NOBODY) continue;
@@ -230,51 +253,112 @@ static berth_status_t collect_buffers(job_t *job, const berth_vector_t *offsets)
 
 /* ---- The plan ------------------------------------------------------------------------------- */
 
-static berth_status_t plan_with(job_t *job, const berth_planner_t *planner, berth_plan_t *plan) {
-  berth_problem_t problem = {.buffers = job->buffers, .buffer_count = job->buffer_count};
+/* Every buffer above the one before it. */
+static berth_status_t stack(job_t *job) {
+  uint64_t end = 0, all = 0;
+  for (uint32_t i = 0; i < job->buffer_count; i++) {
+    berth_compact_t *buffer = &job->buffers[i];
+    end = (end + buffer->align - 1) & ~(uint64_t)(buffer->align - 1);
+    if (end + buffer->size > ACTIVATIONS_MAX) return BERTH_ERROR_OVERFLOW;
+    buffer->offset = (uint32_t)end;
+    end += buffer->size;
+    all += buffer->size;
+  }
+  job->interpreter->needs.peak = (uint32_t)end;
+  job->interpreter->needs.lower_bound = (uint32_t)all;
+  return BERTH_OK;
+}
+
+/* With a planner of the caller's choice. */
+static berth_status_t plan_with(job_t *job, const berth_planner_t *planner) {
+  uint32_t count = job->buffer_count;
+  berth_plan_t plan;
+  memset(&plan, 0, sizeof plan);
+  berth_buffer_t *buffers = borrow(&job->loan, (uint64_t)count * sizeof *buffers, 8);
+  plan.placements = borrow(&job->loan, (uint64_t)count * sizeof *plan.placements, 8);
+  if (buffers == NULL || plan.placements == NULL) return loan_too_small(job);
+  for (uint32_t i = 0; i < count; i++) {
+    const berth_compact_t *from = &job->buffers[i];
+    buffers[i] = berth_buffer(from->size, from->first, from->last);
+    buffers[i].align = from->align;
+    if (i < job->fixed_count) buffers[i].fixed = from->offset;
+  }
+  berth_problem_t problem = {.buffers = buffers, .buffer_count = count};
   size_t bytes;
   berth_status_t status = berth_plan_workspace(planner, &problem, NULL, &bytes);
   if (status != BERTH_OK) return status;
-  uint32_t before = job->loan.used;
   void *workspace = borrow(&job->loan, bytes, 16);
   if (workspace == NULL) return loan_too_small(job);
-  status = berth_plan_make(planner, &problem, NULL, workspace, bytes, plan);
-  job->loan.used = before;
-  return status;
+  status = berth_plan_make(planner, &problem, NULL, workspace, bytes, &plan);
+  if (status != BERTH_OK) return status;
+  if (plan.peak > ACTIVATIONS_MAX) return BERTH_ERROR_OVERFLOW;
+  for (uint32_t i = 0; i < count; i++) job->buffers[i].offset = (uint32_t)plan.placements[i].offset;
+  job->interpreter->needs.peak = (uint32_t)plan.peak;
+  job->interpreter->needs.lower_bound = (uint32_t)plan.lower_bound;
+  return BERTH_OK;
 }
 
-/* Without a planner of the caller's choice: the greedy one that does better here. */
-static berth_status_t plan_greedily(job_t *job, berth_plan_t *plan) {
-  const berth_planner_t *const greedy[] = {&berth_planner_size, &berth_planner_breadth};
-  const uint32_t count = sizeof greedy / sizeof *greedy;
-  uint32_t best = 0;
-  uint64_t peak = UINT64_MAX;
-  for (uint32_t i = 0; i < count; i++) {
-    berth_status_t status = plan_with(job, greedy[i], plan);
-    if (status != BERTH_OK) return status;
-    if (plan->peak == plan->lower_bound) return BERTH_OK;
-    if (plan->peak < peak) {
-      peak = plan->peak;
-      best = i;
-    }
+/* Bytes that variables and operators' data will take. */
+static uint64_t persistent_bytes(const job_t *job) {
+  const berth_interpreter_t *interpreter = job->interpreter;
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < interpreter->operator_count; i++) {
+    const berth_operator_place_t *place = &interpreter->operators[i];
+    sum += round_up(place->workspace, 16);
+    if (place->state > 0) sum += round_up(place->state, 16) + 16;
   }
-  return best == count - 1 ? BERTH_OK : plan_with(job, greedy[best], plan);
+  for (uint32_t i = 0; i < interpreter->tensor_count; i++) {
+    const berth_graph_tensor_t *tensor = &job->graph.tensors[i];
+    if (tensor->allocation == BERTH_ALLOCATION_PERSISTENT) sum += round_up(tensor->bytes, 16);
+  }
+  return sum;
+}
+
+/* Gives operators scratch that they wish for beyond what they must have: holes of the plan in their
+ * step, memory that planning has borrowed anyway, and a 64th of the peak. */
+static void grant_wishes(job_t *job) {
+  berth_interpreter_t *interpreter = job->interpreter;
+  berth_needs_t *needs = &interpreter->needs;
+  uint64_t limit = (uint64_t)needs->peak + needs->peak / 64, persistent = persistent_bytes(job);
+  if (!job->loan.separate && needs->planning > persistent + limit) {
+    limit = needs->planning - persistent;
+  }
+  limit &= ~(uint64_t)15;
+  if (limit < needs->peak) limit = needs->peak;
+  for (uint32_t op = 0; op < interpreter->operator_count; op++) {
+    uint32_t scratch = interpreter->operators[op].scratch;
+    if (!(scratch & OPERATOR_WISH)) continue;
+    uint32_t number = scratch & OPERATOR_SCRATCH_INDEX;
+    uint32_t owner = interpreter->tensor_count + number + 1, i = 0;
+    while (i < job->buffer_count && job->owners[i] != owner) i++;
+    if (i == job->buffer_count) continue;
+    berth_compact_t *buffer = &job->buffers[i];
+    uint32_t offset = 0;
+    uint32_t bytes = berth_plan_compact_hole(job->buffers, job->buffer_count, i, buffer->first,
+                                             buffer->last, buffer->align, (uint32_t)limit,
+                                             job->scratch_bytes[number], &offset);
+    bytes &= ~15u;
+    if (bytes >= buffer->size) {
+      buffer->size = bytes;
+      buffer->offset = offset;
+    }
+    interpreter->scratches[number] = buffer->size;
+    if (buffer->size == 0) buffer->offset = BERTH_NO_OFFSET;
+  }
 }
 
 static berth_status_t make_plan(job_t *job, bool given) {
   berth_interpreter_t *interpreter = job->interpreter;
   const berth_interpreter_options_t *options = &interpreter->options;
-  berth_plan_t plan;
-  memset(&plan, 0, sizeof plan);
-  plan.placements = borrow(&job->loan, (uint64_t)job->buffer_count * sizeof *plan.placements, 8);
-  if (plan.placements == NULL) return loan_too_small(job);
+  berth_needs_t *needs = &interpreter->needs;
   berth_status_t status;
   if (options->no_reuse) {
-    status = plan_with(job, &berth_planner_none, &plan);
+    status = stack(job);
   } else if (options->planner != NULL) {
-    status = plan_with(job, options->planner, &plan);
+    status = plan_with(job, options->planner);
   } else {
-    status = plan_greedily(job, &plan);
+    status = berth_plan_compact(job->buffers, job->buffer_count, job->fixed_count, &needs->peak,
+                                &needs->lower_bound);
   }
   if (status == BERTH_INFEASIBLE && given) {
     berth_run_log(interpreter, BERTH_EVENT_PLAN, 0, BERTH_NOBODY, BERTH_NOBODY, 0,
@@ -282,11 +366,13 @@ static berth_status_t make_plan(job_t *job, bool given) {
     return options->offsets != NULL ? BERTH_ERROR_ARGUMENT : BERTH_ERROR_FORMAT;
   }
   if (status != BERTH_OK) return status < 0 ? status : BERTH_ERROR_UNSUPPORTED;
-  if (plan.peak > ACTIVATIONS_MAX) return BERTH_ERROR_OVERFLOW;
-  interpreter->needs.peak = (uint32_t)plan.peak;
-  interpreter->needs.lower_bound = (uint32_t)plan.lower_bound;
+  grant_wishes(job);
+  needs->extent = needs->peak;
   for (uint32_t i = 0; i < job->buffer_count; i++) {
-    uint32_t owner = job->owners[i], offset = (uint32_t)plan.placements[i].offset;
+    uint32_t owner = job->owners[i], offset = job->buffers[i].offset;
+    if (job->buffers[i].size > 0 && offset + job->buffers[i].size > needs->extent) {
+      needs->extent = offset + job->buffers[i].size;
+    }
     if (owner < interpreter->tensor_count) {
       interpreter->places[owner] = offset;
     } else {
@@ -460,14 +546,14 @@ static berth_status_t prepare(job_t *job) {
   berth_needs_t *needs = &interpreter->needs;
   uint32_t metadata = (interpreter->metadata_used + 15u) & ~15u;
   uint32_t persistent = interpreter->persistent_used;
-  uint32_t peak = (needs->peak + 15u) & ~15u, planning = (needs->planning + 15u) & ~15u;
+  uint32_t extent = (needs->extent + 15u) & ~15u, planning = (needs->planning + 15u) & ~15u;
   needs->metadata = metadata;
   needs->persistent = persistent;
   needs->planning = planning;
-  needs->activations = job->loan.separate || peak > planning ? peak : planning;
-  uint32_t running = peak + persistent, preparing = job->loan.separate ? 0 : planning;
+  needs->activations = job->loan.separate || extent > planning ? extent : planning;
+  uint32_t running = extent + persistent, preparing = job->loan.separate ? 0 : planning;
   needs->total = metadata + (running > preparing ? running : preparing);
-  if (needs->peak > berth_run_head_room(interpreter)) {
+  if (needs->extent > berth_run_head_room(interpreter)) {
     return too_small(job, needs->total, "the planned tensors do not fit");
   }
   return BERTH_OK;
@@ -490,7 +576,7 @@ berth_status_t berth_interpreter_prepare(berth_interpreter_t *interpreter) {
   berth_status_t status = prepare(&job);
   if (status != BERTH_OK) return status;
 
-  uint32_t start = (interpreter->needs.peak + interpreter->options.alignment - 1) &
+  uint32_t start = (interpreter->needs.extent + interpreter->options.alignment - 1) &
                    ~(interpreter->options.alignment - 1);
   uint32_t room = berth_run_head_room(interpreter);
   if (start > room) start = room;

@@ -27,8 +27,9 @@ typedef struct berth_operator_place {
 
 #define OPERATOR_LAZY          0x80000000u /* prepared only when its inputs' shapes are known */
 #define OPERATOR_PARTIAL       0x40000000u /* wants its outputs zeroed */
-#define OPERATOR_SCRATCH_SHIFT 27          /* number of scratch buffers, 0..4 */
-#define OPERATOR_SCRATCH_INDEX 0x07ffffffu
+#define OPERATOR_WISH          0x20000000u /* the size of its first scratch stands before them */
+#define OPERATOR_SCRATCH_SHIFT 26          /* number of scratch buffers, 0..4 */
+#define OPERATOR_SCRATCH_INDEX 0x03ffffffu
 
 /* A tensor's shape where it isn't the file's. Sorted by tensor. */
 typedef struct berth_shape {

@@ -14,7 +14,9 @@ static inline uint32_t hash_bytes(uint32_t hash, const uint8_t *data, uint32_t b
 }
 
 static inline berth_status_t hash_prepare(berth_call_t *call, berth_contract_t *contract) {
-  contract->scratch[0] = 40 + call->index % 3 * 16; /* some operators need more than others */
+  contract->scratch[0] = call->index % 3 * 40; /* some operators need more than others */
+  contract->scratch[1] = call->index % 2 * 24;
+  contract->wish = call->index % 5 * 700;
   contract->workspace = 24;
   for (uint32_t i = 0; i < call->op.outputs.count; i++) {
     berth_value_t output = berth_output(call, i);
@@ -34,7 +36,10 @@ static inline berth_status_t hash_init(berth_call_t *call) {
 
 static inline berth_status_t hash_eval(berth_call_t *call) {
   uint32_t hash = 2166136261u + call->index;
-  memset(call->scratch[0], 0xEE, 40 + call->index % 3 * 16);
+  uint32_t bytes = call->index % 3 * 40; /* what prepare asked for, or more */
+  if (call->scratch_bytes > bytes) bytes = call->scratch_bytes;
+  if (bytes > 0) memset(call->scratch[0], 0xEE, bytes);
+  if (call->index % 2) memset(call->scratch[1], 0xDD, 24);
   for (uint32_t i = 0; i < call->op.inputs.count; i++) {
     berth_value_t input = berth_input(call, i);
     if (input.present && input.data != NULL) hash = hash_bytes(hash, input.data, input.bytes);
