@@ -3,6 +3,7 @@
 #include "host/output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -140,6 +141,13 @@ berth_status_t berth_output_commit(berth_output_t *output, berth_complaint_t *co
                  cause != 0 ? strerror(cause) : "write error");
   berth_output_discard(output);
   return BERTH_ERROR_FORMAT;
+}
+
+void berth_output_guard_streams(void) {
+  for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
+    /* Open for reading, so that writing fails as before. The lowest free number is `stream`. */
+    if (fcntl(stream, F_GETFD) == -1 && errno == EBADF) (void)!open("/dev/null", O_RDONLY);
+  }
 }
 
 bool berth_output_flush_stdout(void) {

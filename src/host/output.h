@@ -27,6 +27,10 @@ berth_status_t berth_output_commit(berth_output_t *output, berth_complaint_t *co
 /* Closes and removes it. */
 void berth_output_discard(berth_output_t *output);
 
+/* Makes sure that no file is opened under the number of a standard stream that was closed: writing
+ * to a closed standard output still fails. To be called first. */
+void berth_output_guard_streams(void);
+
 /* Flushes standard output; false if anything written to it was lost. */
 bool berth_output_flush_stdout(void);
 

@@ -5,13 +5,13 @@
 #include <stdarg.h>
 #include <stdlib.h>
 
-berth_table_t berth_table(const char *const *headings, const char *sides) {
-  berth_table_t table = {headings, sides, 0, NULL, 0, 0, false};
+berth_text_table_t berth_text_table(const char *const *headings, const char *sides) {
+  berth_text_table_t table = {headings, sides, 0, NULL, 0, 0, false};
   while (headings[table.columns] != NULL) table.columns++;
   return table;
 }
 
-void berth_table_cell(berth_table_t *table, const char *format, ...) {
+void berth_text_table_cell(berth_text_table_t *table, const char *format, ...) {
   if (table->failed) return;
   if (table->count == table->room) {
     size_t room = table->room > 0 ? 2 * table->room : 64;
@@ -39,8 +39,8 @@ void berth_table_cell(berth_table_t *table, const char *format, ...) {
 }
 
 /* Nothing is padded on the right of a row's last cell. */
-static void print_row(const berth_table_t *table, const char *const *cells, const size_t *widths,
-                      int indent, FILE *stream) {
+static void print_row(const berth_text_table_t *table, const char *const *cells,
+                      const size_t *widths, int indent, FILE *stream) {
   size_t last = table->columns;
   while (last > 0 && cells[last - 1][0] == '\0') last--;
   if (last > 0) fprintf(stream, "%*s", indent, "");
@@ -54,8 +54,8 @@ static void print_row(const berth_table_t *table, const char *const *cells, cons
   fputc('\n', stream);
 }
 
-bool berth_table_print(berth_table_t *table, int indent, FILE *stream) {
-  size_t widths[BERTH_TABLE_COLUMNS];
+bool berth_text_table_print(berth_text_table_t *table, int indent, FILE *stream) {
+  size_t widths[BERTH_TEXT_TABLE_COLUMNS];
   for (size_t c = 0; c < table->columns; c++) widths[c] = berth_text_columns(table->headings[c]);
   for (size_t i = 0; i < table->count; i++) {
     size_t width = berth_text_columns(table->cells[i]);
@@ -68,6 +68,6 @@ bool berth_table_print(berth_table_t *table, int indent, FILE *stream) {
   for (size_t i = 0; i < table->count; i++) free(table->cells[i]);
   free(table->cells);
   bool good = !table->failed;
-  *table = berth_table(table->headings, table->sides);
+  *table = berth_text_table(table->headings, table->sides);
   return good;
 }

@@ -1,0 +1,48 @@
+/* berth inspect: what is in a model, and what each part of it needs. */
+#include "commands.h"
+#include "host/model_print.h"
+#include "options.h"
+
+static int inspect(const options_t *options, const berth_subject_t *subject) {
+  berth_complaint_t complaint;
+  berth_plan_report_t report;
+  if (!subject->is_model) {
+    berth_complain(&complaint, "%s: not a model", subject->path);
+    return failed(&complaint);
+  }
+  if (berth_plan_report_start(subject, &options->subject, &report, &complaint) != BERTH_OK) {
+    return failed(&complaint);
+  }
+  report.conflicts = options->conflicts;
+  bool good = options->json ? berth_model_write_json(&report, stdout)
+                            : berth_model_print(&report, berth_terminal_of_stdout(), stdout);
+  if (good) return EXIT_DONE;
+  berth_complain(&complaint, "out of memory");
+  return failed(&complaint);
+}
+
+int command_inspect(int argc, char **argv) {
+  options_t options;
+  int status = EXIT_USAGE;
+  if (options_parse(argc, argv, FOR_INSPECT, &options)) {
+    berth_complaint_t complaint;
+    berth_subject_t subject;
+    if (options.help) {
+      puts(
+          "usage: berth inspect [OPTION]... MODEL.tflite\n\n"
+          "Lists the operators and tensors of a model with types, shapes, bytes, lifetimes (steps\n"
+          "are operators, from 0) and where TFLite would allocate them, and what all need "
+          "together.\n");
+      options_print(FOR_INSPECT, stdout);
+      status = EXIT_DONE;
+    } else if (berth_subject_open(options.path, &options.subject, &subject, &complaint) !=
+               BERTH_OK) {
+      status = failed(&complaint);
+    } else {
+      status = inspect(&options, &subject);
+      berth_subject_close(&subject);
+    }
+  }
+  options_free(&options);
+  return status;
+}

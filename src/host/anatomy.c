@@ -1,0 +1,120 @@
+/* The peak, taken apart. The step is found by a sweep over births and deaths, O(n log n). */
+#include "host/anatomy.h"
+
+#include <stdlib.h>
+
+typedef struct event {
+  uint32_t step;
+  uint32_t buffer;
+  bool birth; /* else the buffer was live up to the step before */
+} event_t;
+
+static int compare_events(const void *x, const void *y) {
+  const event_t *a = x, *b = y;
+  if (a->step != b->step) return a->step < b->step ? -1 : 1;
+  if (a->birth != b->birth) return a->birth ? 1 : -1;
+  return a->buffer < b->buffer ? -1 : a->buffer > b->buffer;
+}
+
+typedef struct sized {
+  uint64_t size;
+  uint32_t buffer;
+} sized_t;
+
+static int compare_sizes(const void *x, const void *y) {
+  const sized_t *a = x, *b = y;
+  if (a->size != b->size) return a->size > b->size ? -1 : 1;
+  return a->buffer < b->buffer ? -1 : a->buffer > b->buffer;
+}
+
+uint64_t berth_region_peak(const berth_problem_t *problem, const berth_placement_t *placements,
+                           uint32_t region) {
+  uint64_t peak = 0;
+  for (uint32_t i = 0; i < problem->buffer_count; i++) {
+    uint64_t end = placements[i].offset + problem->buffers[i].size;
+    if (placements[i].region == region && problem->buffers[i].size > 0 && end > peak) peak = end;
+  }
+  return peak;
+}
+
+berth_status_t berth_live_in(const berth_subject_t *subject, const berth_placement_t *placements,
+                             uint32_t region, uint32_t step, uint32_t **live, uint32_t *count) {
+  uint32_t buffers = subject->problem.buffer_count, found = 0;
+  sized_t *sized = malloc(((size_t)buffers + 1) * sizeof *sized);
+  uint32_t *indices = malloc(((size_t)buffers + 1) * sizeof *indices);
+  if (sized == NULL || indices == NULL) {
+    free(sized);
+    free(indices);
+    return BERTH_ERROR_MEMORY;
+  }
+  for (uint32_t i = 0; i < buffers; i++) {
+    const berth_buffer_t *buffer = &subject->problem.buffers[i];
+    if (buffer->size == 0 || step < buffer->first || step > buffer->last) continue;
+    if (placements != NULL && placements[i].region != region) continue;
+    sized[found++] = (sized_t){buffer->size, i};
+  }
+  qsort(sized, found, sizeof *sized, compare_sizes);
+  for (uint32_t i = 0; i < found; i++) indices[i] = sized[i].buffer;
+  free(sized);
+  *live = indices;
+  *count = found;
+  return BERTH_OK;
+}
+
+/* Of the steps in which a buffer reaches up to `peak`, the one with the largest load; the first of
+ * equal ones. */
+static berth_status_t find_step(const berth_problem_t *problem, const berth_placement_t *placements,
+                                uint32_t region, uint64_t peak, uint32_t *step) {
+  event_t *events = malloc(((size_t)problem->buffer_count * 2 + 1) * sizeof *events);
+  if (events == NULL) return BERTH_ERROR_MEMORY;
+  size_t count = 0;
+  for (uint32_t i = 0; i < problem->buffer_count; i++) {
+    const berth_buffer_t *buffer = &problem->buffers[i];
+    if (placements[i].region != region || buffer->size == 0) continue;
+    events[count++] = (event_t){buffer->first, i, true};
+    events[count++] = (event_t){buffer->last + 1, i, false};
+  }
+  qsort(events, count, sizeof *events, compare_events);
+
+  uint64_t load = 0, most = 0;
+  uint32_t at_top = 0;
+  *step = 0;
+  for (size_t e = 0; e < count; e++) {
+    uint32_t i = events[e].buffer;
+    bool top = placements[i].offset + problem->buffers[i].size == peak;
+    if (events[e].birth) {
+      load += problem->buffers[i].size;
+      at_top += top;
+    } else {
+      load -= problem->buffers[i].size;
+      at_top -= top;
+    }
+    bool settled = e + 1 == count || events[e + 1].step != events[e].step;
+    if (settled && at_top > 0 && load > most) {
+      most = load;
+      *step = events[e].step;
+    }
+  }
+  free(events);
+  return BERTH_OK;
+}
+
+berth_status_t berth_anatomy_of(const berth_subject_t *subject, const berth_placement_t *placements,
+                                uint32_t region, uint64_t peak, berth_anatomy_t *anatomy) {
+  *anatomy = (berth_anatomy_t){0};
+  berth_status_t status = find_step(&subject->problem, placements, region, peak, &anatomy->step);
+  if (status == BERTH_OK) {
+    status = berth_live_in(subject, placements, region, anatomy->step, &anatomy->live,
+                           &anatomy->live_count);
+  }
+  if (status != BERTH_OK) return status;
+  uint64_t rounded = 0;
+  for (uint32_t i = 0; i < anatomy->live_count; i++) {
+    anatomy->live_bytes += subject->labels[anatomy->live[i]].bytes;
+    rounded += subject->problem.buffers[anatomy->live[i]].size;
+  }
+  anatomy->alignment_bytes = rounded - anatomy->live_bytes;
+  if (peak >= rounded) anatomy->fragmentation_bytes = peak - rounded;
+  if (peak < rounded) anatomy->overlap_bytes = rounded - peak;
+  return BERTH_OK;
+}

@@ -1,0 +1,44 @@
+/* A plan as a file: JSON, CSV or a C header. The formats are described in the README. */
+#ifndef BERTH_SRC_HOST_PLAN_FILE_H
+#define BERTH_SRC_HOST_PLAN_FILE_H
+
+#include "host/planning.h"
+#include "host/subject.h"
+#include <stdio.h>
+
+/* All that there is to say about a plan. */
+typedef struct berth_plan_report {
+  const berth_subject_t *subject;
+  const berth_outcome_t *outcome;  /* the plan; NULL: none was asked for */
+  const berth_outcome_t *outcomes; /* of all planners that were tried, `outcome` among them */
+  uint32_t outcome_count;
+  berth_totals_t folded;   /* models only */
+  berth_totals_t unfolded; /* models only */
+  uint64_t capacity;       /* 0: none was given */
+  uint32_t load_step;      /* the first step whose load is the largest */
+  uint64_t load;           /* that load */
+  bool conflicts;          /* say which buffers may not overlap */
+} berth_plan_report_t;
+
+/* A report without a plan: loads and totals. */
+berth_status_t berth_plan_report_start(const berth_subject_t *subject,
+                                       const berth_subject_options_t *options,
+                                       berth_plan_report_t *report, berth_complaint_t *complaint);
+
+void berth_plan_write_json(const berth_plan_report_t *report, FILE *stream);
+void berth_plan_write_csv(const berth_plan_report_t *report, FILE *stream);
+/* `path`: the header's own, from which its names are made. */
+void berth_plan_write_header(const berth_plan_report_t *report, const char *path, FILE *stream);
+
+/* The keys that every JSON document of berth begins with, and "buffers"; used by inspect, too. */
+struct berth_json;
+void berth_plan_json_summary(const berth_plan_report_t *report, struct berth_json *json);
+void berth_plan_json_buffers(const berth_plan_report_t *report, struct berth_json *json);
+
+/* Do the two buffers conflict: are both live in some step? */
+bool berth_buffers_conflict(const berth_buffer_t *a, const berth_buffer_t *b);
+
+/* The region's name as the user gave it; "arena" without regions, "outside" for BERTH_OUTSIDE. */
+const char *berth_region_name(const berth_subject_t *subject, uint32_t region);
+
+#endif

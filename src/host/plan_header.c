@@ -1,0 +1,100 @@
+/* A plan as a C header, for firmware that wires the offsets into its own runtime. */
+#include "host/anatomy.h"
+#include "host/plan_file.h"
+#include "host/text.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* The file's name without folders and ending, as a C identifier; in capitals if `upper`. */
+static void identifier(const char *path, bool upper, char *out, size_t size) {
+  const char *slash = strrchr(path, '/');
+  const char *name = slash != NULL ? slash + 1 : path;
+  const char *dot = strrchr(name, '.');
+  size_t length = dot != NULL ? (size_t)(dot - name) : strlen(name), used = 0;
+  if (length == 0 || (name[0] >= '0' && name[0] <= '9')) out[used++] = upper ? 'P' : 'p';
+  for (size_t i = 0; i < length && used + 1 < size; i++) {
+    unsigned char c = (unsigned char)name[i];
+    bool word = c < 0x80 && isalnum(c);
+    out[used++] = !word ? '_' : upper ? (char)toupper(c) : (char)tolower(c);
+  }
+  out[used] = '\0';
+}
+
+static void write_region_sizes(const berth_plan_report_t *report, const char *upper, FILE *stream) {
+  const berth_subject_t *subject = report->subject;
+  for (uint32_t r = 0; r < subject->problem.region_count; r++) {
+    char region[64];
+    identifier(subject->regions[r].name, true, region, sizeof region);
+    fprintf(stream, "#define %s_%s_BYTES %" PRIu64 "u /* of region %" PRIu32 " */\n", upper, region,
+            berth_region_peak(&subject->problem, report->outcome->plan.placements, r), r);
+  }
+}
+
+static void write_offsets(const berth_plan_report_t *report, const char *lower, const char *type,
+                          FILE *stream) {
+  const berth_subject_t *subject = report->subject;
+  fprintf(stream, "static const %s %s_offsets[] = {\n", type, lower);
+  for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
+    const berth_placement_t *place = &report->outcome->plan.placements[i];
+    const berth_buffer_t *buffer = &subject->problem.buffers[i];
+    const berth_label_t *label = &subject->labels[i];
+    char name[256];
+    berth_printable(label->name.data, label->name.length, 48, name, sizeof name);
+    /* A name may not end the comment. */
+    for (char *end = strstr(name, "*/"); end != NULL; end = strstr(end, "*/")) end[1] = '?';
+    fprintf(
+        stream, "    %" PRIu64 "%s, /* %" PRIu32 ": %" PRIu64 " bytes, steps %" PRIu32 "..%" PRIu32,
+        place->region == BERTH_OUTSIDE ? 0 : place->offset,
+        strcmp(type, "uint32_t") == 0 ? "u" : "ull", i, buffer->size, buffer->first, buffer->last);
+    if (label->tensor != BERTH_NOBODY) {
+      fprintf(stream, ", subgraph %" PRIu32 " tensor %" PRIu32, label->subgraph, label->tensor);
+    }
+    fprintf(stream, ", %s */\n", name);
+  }
+  if (subject->problem.buffer_count == 0) fputs("    0 /* nothing to plan */\n", stream);
+  fputs("};\n", stream);
+}
+
+void berth_plan_write_header(const berth_plan_report_t *report, const char *path, FILE *stream) {
+  const berth_subject_t *subject = report->subject;
+  const berth_plan_t *plan = &report->outcome->plan;
+  char lower[64], upper[64];
+  identifier(path, false, lower, sizeof lower);
+  identifier(path, true, upper, sizeof upper);
+  uint64_t align = 1, highest = 0;
+  for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
+    if (subject->problem.buffers[i].align > align) align = subject->problem.buffers[i].align;
+    if (plan->placements[i].region != BERTH_OUTSIDE && plan->placements[i].offset > highest) {
+      highest = plan->placements[i].offset;
+    }
+  }
+  char source[256];
+  const char *slash = strrchr(subject->path, '/');
+  const char *base = slash != NULL ? slash + 1 : subject->path;
+  berth_printable(base, strlen(base), 60, source, sizeof source);
+  for (char *end = strstr(source, "*/"); end != NULL; end = strstr(end, "*/")) end[1] = '?';
+
+  fprintf(stream,
+          "/* Memory plan of %s, by berth's planner %s. Each offset is in bytes from the\n"
+          " * start of the arena, which must be aligned to %s_ARENA_ALIGN. */\n",
+          source, report->outcome->planner->name, upper);
+  fprintf(stream, "#ifndef %s_PLAN_H\n#define %s_PLAN_H\n\n#include <stdint.h>\n\n", upper, upper);
+  fprintf(stream, "#define %s_ARENA_BYTES %" PRIu64 "u\n", upper, plan->peak);
+  fprintf(stream, "#define %s_ARENA_ALIGN %" PRIu64 "u\n", upper, align);
+  fprintf(stream, "#define %s_BUFFER_COUNT %" PRIu32 "u\n", upper, subject->problem.buffer_count);
+  write_region_sizes(report, upper, stream);
+  fputc('\n', stream);
+  write_offsets(report, lower, highest <= UINT32_MAX ? "uint32_t" : "uint64_t", stream);
+  if (subject->problem.region_count > 0) {
+    fprintf(stream, "\nstatic const uint8_t %s_regions[] = { /* 255: outside of all */\n   ",
+            lower);
+    for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
+      fprintf(stream, " %u,", (unsigned)(uint8_t)plan->placements[i].region);
+      if (i % 16 == 15 && i + 1 < subject->problem.buffer_count) fputs("\n   ", stream);
+    }
+    fputs(subject->problem.buffer_count == 0 ? " 0\n};\n" : "\n};\n", stream);
+  }
+  fputs("\n#endif\n", stream);
+}

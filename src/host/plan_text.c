@@ -1,0 +1,313 @@
+/* What `berth plan` says to people. First what they came for, the peak; then how good that is, what
+ * makes it, what is lost, and the picture. */
+#include "host/plan_text.h"
+#include "host/anatomy.h"
+#include "host/draw.h"
+#include "host/table.h"
+#include "host/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PEAK_ROWS 12 /* buffers of the peak that are listed by name */
+
+const char *berth_label_print(const berth_label_t *label, uint32_t columns, char *out) {
+  return berth_printable(label->name.data, label->name.length, columns, out, BERTH_NAME_ROOM);
+}
+
+/* ---- The operator of a step ------------------------------------------------------------------ */
+
+/* ", operator 3 DEPTHWISE_CONV_2D" for a model; nothing for a problem. */
+static void print_operator(const berth_subject_t *subject, uint32_t step, FILE *stream) {
+  if (!subject->is_model) return;
+  if (step >= berth_model_subgraph(&subject->model, 0).operator_count) return;
+  berth_operator_t op = berth_model_operator(&subject->model, 0, step);
+  berth_text_t name = berth_operator_name(&op);
+  char printable[BERTH_NAME_ROOM];
+  fprintf(stream, ", operator %s",
+          berth_printable(name.data, name.length, 60, printable, sizeof printable));
+}
+
+/* ---- Totals --------------------------------------------------------------------------------- */
+
+static void line(FILE *stream, const char *label, uint64_t bytes, const char *remark) {
+  berth_short_t human = berth_human_bytes(bytes);
+  fprintf(stream, "%-14s %15s bytes  %10s%s%s\n", label, berth_grouped(bytes).text, human.text,
+          remark[0] != '\0' ? "  " : "", remark);
+}
+
+static void print_peak(const berth_plan_report_t *report, FILE *stream) {
+  const berth_outcome_t *outcome = report->outcome;
+  const berth_plan_t *plan = &outcome->plan;
+  char remark[96] = "";
+  if (plan->optimal) {
+    snprintf(remark, sizeof remark, "proven optimal");
+  } else if (plan->lower_bound > 0) {
+    snprintf(remark, sizeof remark, "%s above the lower bound",
+             berth_percent(plan->peak - plan->lower_bound, plan->lower_bound).text);
+  }
+  line(stream, report->subject->problem.region_count > 1 ? "First region" : "Peak", plan->peak,
+       remark);
+}
+
+static void print_totals(const berth_plan_report_t *report, FILE *stream) {
+  const berth_subject_t *subject = report->subject;
+  const berth_outcome_t *outcome = report->outcome;
+  char remark[160] = "";
+  if (outcome->has_plan) print_peak(report, stream);
+  uint64_t bound = outcome->status >= 0 ? outcome->plan.lower_bound : report->load;
+  line(stream, "Lower bound", bound, "");
+  if (outcome->has_plan && subject->sum_bytes >= outcome->plan.peak &&
+      subject->problem.region_count < 2) {
+    snprintf(remark, sizeof remark, "reuse saves %s",
+             berth_percent(subject->sum_bytes - outcome->plan.peak, subject->sum_bytes).text);
+  }
+  line(stream, "Without reuse", subject->sum_bytes, remark);
+  if (subject->variable_bytes > 0) {
+    line(stream, "Variables", subject->variable_bytes, "of the peak, kept between invokes");
+  }
+  if (subject->is_model && subject->graph.foldable_count > 0) {
+    bool folded = report->folded.sum_bytes == subject->sum_bytes;
+    berth_totals_t other = folded ? report->unfolded : report->folded;
+    fprintf(stream,
+            "%" PRIu32 " operators on constants %s; otherwise: lower bound %s, without reuse %s\n",
+            subject->graph.foldable_count,
+            folded ? "count as folded (--no-fold plans their results)" : "are planned, too",
+            berth_grouped(other.lower_bound_bytes).text, berth_grouped(other.sum_bytes).text);
+  }
+}
+
+/* ---- The peak ------------------------------------------------------------------------------- */
+
+static bool print_live(const berth_subject_t *subject, const berth_anatomy_t *anatomy,
+                       uint64_t peak, const char *marks, berth_terminal_t terminal, FILE *stream) {
+  static const char *const headings[] = {"", "bytes", "share", "steps", "buffer", NULL};
+  berth_text_table_t table = berth_text_table(headings, "lrrll");
+  uint32_t names = terminal.columns > 72 ? terminal.columns - 60 : 16;
+  for (uint32_t i = 0; i < anatomy->live_count && i < PEAK_ROWS; i++) {
+    uint32_t index = anatomy->live[i];
+    const berth_label_t *label = &subject->labels[index];
+    const berth_buffer_t *buffer = &subject->problem.buffers[index];
+    char name[BERTH_NAME_ROOM], mark[2] = {marks[index], '\0'};
+    berth_text_table_cell(&table, "%s", mark);
+    berth_text_table_cell(&table, "%s", berth_grouped(buffer->size).text);
+    berth_text_table_cell(&table, "%s", berth_percent(buffer->size, peak).text);
+    berth_text_table_cell(&table, "%" PRIu32 "..%" PRIu32, buffer->first, buffer->last);
+    berth_label_print(label, names, name);
+    if (label->tensor == BERTH_NOBODY) {
+      berth_text_table_cell(&table, "%s%s", label->has_kind ? "reserved " : "", name);
+    } else if (label->subgraph > 0) {
+      berth_text_table_cell(&table, "tensor %" PRIu32 " of subgraph %" PRIu32 " %s", label->tensor,
+                            label->subgraph, name);
+    } else {
+      const char *kind =
+          label->kind == BERTH_KIND_ACTIVATION ? "tensor" : berth_buffer_kind_name(label->kind);
+      berth_text_table_cell(&table, "%s %" PRIu32 " %s", kind, label->tensor, name);
+    }
+  }
+  bool good = berth_text_table_print(&table, 2, stream);
+  if (anatomy->live_count > PEAK_ROWS) {
+    uint64_t rest = 0;
+    for (uint32_t i = PEAK_ROWS; i < anatomy->live_count; i++) {
+      rest += subject->problem.buffers[anatomy->live[i]].size;
+    }
+    fprintf(stream, "  and %" PRIu32 " smaller ones, %s bytes together\n",
+            anatomy->live_count - PEAK_ROWS, berth_grouped(rest).text);
+  }
+  return good;
+}
+
+/* The largest buffers get letters: those of the peak first, then the others by size. */
+static char *choose_marks(const berth_subject_t *subject, const berth_anatomy_t *anatomy) {
+  char *marks = calloc((size_t)subject->problem.buffer_count + 1, 1);
+  if (marks == NULL) return NULL;
+  for (uint32_t i = 0; i < anatomy->live_count && i < PEAK_ROWS; i++) {
+    marks[anatomy->live[i]] = (char)('A' + i);
+  }
+  return marks;
+}
+
+static bool print_region(const berth_plan_report_t *report, uint32_t region,
+                         berth_terminal_t terminal, FILE *stream) {
+  const berth_subject_t *subject = report->subject;
+  const berth_placement_t *placements = report->outcome->plan.placements;
+  uint64_t peak = berth_region_peak(&subject->problem, placements, region);
+  bool several = subject->problem.region_count > 0;
+  if (several) {
+    const berth_region_t *it = &subject->problem.regions[region];
+    fprintf(stream, "\nRegion %s: %s of %s bytes used\n", berth_region_name(subject, region),
+            berth_grouped(peak).text, berth_grouped(it->capacity).text);
+  }
+  if (peak == 0) return true;
+
+  berth_anatomy_t anatomy;
+  bool good = berth_anatomy_of(subject, placements, region, peak, &anatomy) == BERTH_OK;
+  char *marks = good ? choose_marks(subject, &anatomy) : NULL;
+  good = marks != NULL;
+  if (good) {
+    fprintf(stream, "\nThe peak is at step %" PRIu32, anatomy.step);
+    print_operator(subject, anatomy.step, stream);
+    fprintf(stream, ", where %s bytes are live:\n", berth_grouped(anatomy.live_bytes).text);
+    good = print_live(subject, &anatomy, peak, marks, terminal, stream);
+    fprintf(stream, "  Lost to alignment: %s bytes, to fragmentation: %s bytes",
+            berth_grouped(anatomy.alignment_bytes).text,
+            berth_grouped(anatomy.fragmentation_bytes).text);
+    if (anatomy.overlap_bytes > 0) {
+      fprintf(stream, "; saved by overlaps: %s bytes", berth_grouped(anatomy.overlap_bytes).text);
+    }
+    fputs(".\n\n", stream);
+    berth_drawing_t drawing = {&subject->problem,   placements,  marks, region, peak,
+                               subject->step_count, anatomy.step};
+    good = berth_draw(&drawing, terminal, stream) == BERTH_OK && good;
+  }
+  free(marks);
+  free(anatomy.live);
+  return good;
+}
+
+/* ---- Several planners ------------------------------------------------------------------------ */
+
+static bool print_outcomes(const berth_plan_report_t *report, FILE *stream) {
+  static const char *const headings[] = {"planner", "peak",       "above bound", "proven",
+                                         "CPU ms",  "what it is", NULL};
+  berth_text_table_t table = berth_text_table(headings, "lrrlrl");
+  for (uint32_t i = 0; i < report->outcome_count; i++) {
+    const berth_outcome_t *outcome = &report->outcomes[i];
+    const berth_plan_t *plan = &outcome->plan;
+    berth_text_table_cell(&table, "%s", outcome->planner->name);
+    if (outcome->has_plan) {
+      berth_text_table_cell(&table, "%s", berth_grouped(plan->peak).text);
+      berth_text_table_cell(&table, "%s",
+                            berth_percent(plan->peak - plan->lower_bound, plan->lower_bound).text);
+    } else {
+      berth_text_table_cell(&table, "-");
+      berth_text_table_cell(&table, "%s",
+                            outcome->status == BERTH_ERROR_UNSUPPORTED ? "unsupported"
+                            : outcome->status == BERTH_INFEASIBLE      ? "infeasible"
+                                                                       : "undecided");
+    }
+    berth_text_table_cell(&table, "%s", outcome->has_plan && plan->optimal ? "optimal" : "");
+    berth_text_table_cell(&table, "%.2f", 1e3 * outcome->cpu_seconds);
+    berth_text_table_cell(&table, "%s", outcome->planner->summary);
+  }
+  fputc('\n', stream);
+  return berth_text_table_print(&table, 2, stream);
+}
+
+/* ---- Why there is no plan ---------------------------------------------------------------------
+ */
+
+static bool print_obstacle(const berth_plan_report_t *report, berth_terminal_t terminal,
+                           FILE *stream) {
+  const berth_subject_t *subject = report->subject;
+  if (report->load <= report->capacity) return true;
+  berth_anatomy_t anatomy = {.step = report->load_step};
+  if (berth_live_in(subject, NULL, 0, report->load_step, &anatomy.live, &anatomy.live_count) !=
+      BERTH_OK) {
+    return false;
+  }
+  char *marks = calloc((size_t)subject->problem.buffer_count + 1, 1);
+  bool good = marks != NULL;
+  if (good) {
+    fprintf(stream, "\nStep %" PRIu32, report->load_step);
+    print_operator(subject, report->load_step, stream);
+    fprintf(stream, " alone needs %s bytes, %s too many:\n", berth_grouped(report->load).text,
+            berth_grouped(report->load - report->capacity).text);
+    good = print_live(subject, &anatomy, report->load, marks, terminal, stream);
+  }
+  free(marks);
+  free(anatomy.live);
+  return good;
+}
+
+static bool print_verdict(const berth_plan_report_t *report, berth_terminal_t terminal,
+                          FILE *stream) {
+  const berth_outcome_t *outcome = report->outcome;
+  if (outcome->stopped) fputs("Stopped early: this is the best plan so far.\n", stream);
+  if (outcome->status == BERTH_INFEASIBLE) {
+    fputs("It does not fit: proven that no plan exists within the capacity.\n", stream);
+    return print_obstacle(report, terminal, stream);
+  }
+  if (outcome->status == BERTH_UNDECIDED) {
+    fputs("Undecided: no plan within the capacity was found, and none was proven not to exist.\n",
+          stream);
+    return true;
+  }
+  if (report->capacity != 0) {
+    fprintf(stream, "It fits into %s bytes.\n", berth_grouped(report->capacity).text);
+  }
+  return true;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------ */
+
+void berth_dynamic_print(const berth_subject_t *subject, FILE *stream) {
+  bool first = true;
+  for (uint32_t i = 0; subject->is_model && i < subject->graph.tensor_count; i++) {
+    const berth_graph_tensor_t *tensor = &subject->graph.tensors[i];
+    if (tensor->allocation != BERTH_ALLOCATION_DYNAMIC) continue;
+    if (first) {
+      fputs("\nDynamic tensors, whose size is known only at run time and counts nowhere above:\n",
+            stream);
+    }
+    first = false;
+    char name[BERTH_NAME_ROOM];
+    berth_text_t text = berth_model_tensor(&subject->model, tensor->subgraph, tensor->tensor).name;
+    berth_printable(text.data, text.length, 48, name, sizeof name);
+    fprintf(stream, "  tensor %" PRIu32, tensor->tensor);
+    if (tensor->subgraph > 0) fprintf(stream, " of subgraph %" PRIu32, tensor->subgraph);
+    fprintf(stream, " %s (steps %" PRIu32 "..%" PRIu32 "): %s", name, tensor->first, tensor->last,
+            berth_cause_text(tensor->cause));
+    if (tensor->cause == BERTH_CAUSE_INPUT) {
+      fprintf(stream, ", %" PRIu32, subject->graph.tensors[tensor->origin].tensor);
+    } else if (tensor->producer != BERTH_NOBODY) {
+      berth_operator_t op =
+          berth_model_operator(&subject->model, tensor->subgraph, tensor->producer);
+      berth_text_t maker = berth_operator_name(&op);
+      berth_printable(maker.data, maker.length, 48, name, sizeof name);
+      fprintf(stream, " (operator %" PRIu32 " %s)", tensor->producer, name);
+    }
+    fputc('\n', stream);
+  }
+}
+
+void berth_conflicts_print(const berth_subject_t *subject, berth_terminal_t terminal,
+                           FILE *stream) {
+  const berth_problem_t *problem = &subject->problem;
+  fputs("\nConflicts: which buffers are live in the same step (#)\n", stream);
+  for (uint32_t a = 0; a < problem->buffer_count; a++) {
+    char name[BERTH_NAME_ROOM];
+    fprintf(stream, "%6" PRIu32 " ", a);
+    for (uint32_t b = 0; b < problem->buffer_count; b++) {
+      bool conflict = a != b && berth_buffers_conflict(&problem->buffers[a], &problem->buffers[b]);
+      fputc(a == b ? '\\' : conflict ? '#' : '.', stream);
+    }
+    uint32_t used = 8 + problem->buffer_count;
+    uint32_t columns = terminal.columns > used + 16 ? terminal.columns - used : 16;
+    fprintf(stream, " %s\n", berth_label_print(&subject->labels[a], columns, name));
+  }
+}
+
+bool berth_plan_print(const berth_plan_report_t *report, berth_terminal_t terminal, FILE *stream) {
+  const berth_subject_t *subject = report->subject;
+  const berth_outcome_t *outcome = report->outcome;
+  char path[BERTH_NAME_ROOM];
+  berth_printable(subject->path, strlen(subject->path), 400, path, sizeof path);
+  fprintf(stream, "%s: %" PRIu32 " buffers in %" PRIu32 " steps, planner %s\n\n", path,
+          subject->problem.buffer_count, subject->step_count, outcome->planner->name);
+  bool good = print_verdict(report, terminal, stream);
+  if (outcome->status == BERTH_INFEASIBLE) return good;
+  print_totals(report, stream);
+  if (report->outcome_count > 1) good &= print_outcomes(report, stream);
+  uint32_t regions = subject->problem.region_count > 0 ? subject->problem.region_count : 1;
+  if (subject->problem.region_count > 1 && outcome->has_plan) {
+    fprintf(stream, "%-14s %15s\n", "Cost", berth_grouped(outcome->plan.cost).text);
+  }
+  for (uint32_t r = 0; r < regions && outcome->has_plan; r++) {
+    good &= print_region(report, r, terminal, stream);
+  }
+  berth_dynamic_print(subject, stream);
+  if (report->conflicts) berth_conflicts_print(subject, terminal, stream);
+  return good;
+}
