@@ -61,8 +61,8 @@ typedef enum berth_cause {
   BERTH_CAUSE_TYPE,  /* elements of this type (string, variant) have no fixed size */
   BERTH_CAUSE_SHAPE, /* the file itself leaves a dimension open */
   BERTH_CAUSE_RANK,  /* its producer, a custom operator, left it without a shape */
-  BERTH_CAUSE_DATA,  /* its producer makes a shape that depends on data: the signature has a -1
-                        that no input's signature has */
+  BERTH_CAUSE_DATA,  /* its producer makes a shape that depends on data: the signature has more -1
+                        than any input's, which are known once the graph inputs' shapes are */
   BERTH_CAUSE_INPUT  /* it follows from another dynamic tensor */
 } berth_cause_t;
 

@@ -121,11 +121,10 @@ static berth_status_t take_order(analysis_t *a) {
 
 /* ---- Pass 2: who writes and reads each tensor ------------------------------------------------ */
 
-static bool has_open_dimension(berth_vector_t dimensions) {
-  for (uint32_t i = 0; i < dimensions.count; i++) {
-    if (berth_vector_int(dimensions, i) < 0) return true;
-  }
-  return false;
+static uint32_t count_open(berth_vector_t dimensions) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < dimensions.count; i++) count += berth_vector_int(dimensions, i) < 0;
+  return count;
 }
 
 static void start_tensors(analysis_t *a, uint32_t subgraph, const berth_subgraph_t *info) {
@@ -147,7 +146,7 @@ static void start_tensors(analysis_t *a, uint32_t subgraph, const berth_subgraph
     } else if (berth_model_tensor_data(a->model, &tensor).size > 0) {
       flags |= IS_DATA;
     }
-    if (has_open_dimension(tensor.signature)) flags |= IS_OPEN;
+    if (count_open(tensor.signature) > 0) flags |= IS_OPEN;
     a->flags[index] = flags;
   }
   for (uint32_t i = 0; i < info->outputs.count; i++) {
@@ -349,7 +348,7 @@ static void mark_unsized(analysis_t *a, uint32_t index) {
   berth_graph_tensor_t *tensor = &a->graph.tensors[index];
   if ((a->flags[index] & IS_DATA) != 0) return;
   berth_tensor_t info = berth_model_tensor(a->model, tensor->subgraph, tensor->tensor);
-  if (has_open_dimension(info.shape)) {
+  if (count_open(info.shape) > 0) {
     mark_dynamic(tensor, BERTH_CAUSE_SHAPE, index);
     return;
   }
@@ -366,17 +365,21 @@ static bool counts_results(berth_builtin_t code) {
 }
 
 /* The dynamic tensor from which the outputs of an operator get their unknown shape: the first such
- * operand, else such an output of a subgraph that it calls; BERTH_NOBODY if there is none. `open`
- * says whether any operand has an open signature. */
+ * operand, else such an output of a subgraph that it calls; BERTH_NOBODY if there is none. `*open`
+ * is the largest number of unknown dimensions that an operand's signature has. */
 static uint32_t dynamic_source(analysis_t *a, uint32_t subgraph, const berth_operator_t *op,
-                               bool *open) {
+                               uint32_t *open) {
   uint32_t source = BERTH_NOBODY;
-  *open = false;
+  *open = 0;
   for (uint32_t i = 0; i < op->inputs.count; i++) {
     int32_t index = berth_vector_int(op->inputs, i);
     if (index == BERTH_NO_TENSOR) continue;
     const berth_graph_tensor_t *tensor = tensor_at(a, subgraph, index);
-    if ((*flags_at(a, subgraph, index) & IS_OPEN) != 0) *open = true;
+    if ((*flags_at(a, subgraph, index) & IS_OPEN) != 0) {
+      uint32_t count =
+          count_open(berth_model_tensor(a->model, subgraph, (uint32_t)index).signature);
+      if (count > *open) *open = count;
+    }
     if (tensor->cause != BERTH_CAUSE_NONE && source == BERTH_NOBODY) source = tensor->origin;
   }
   if (berth_graph_first_operand(op) == BERTH_NO_OPERANDS) return source;
@@ -388,7 +391,7 @@ static uint32_t dynamic_source(analysis_t *a, uint32_t subgraph, const berth_ope
 }
 
 static void mark_outputs(analysis_t *a, uint32_t subgraph, const berth_operator_t *op) {
-  bool open;
+  uint32_t open;
   uint32_t source = dynamic_source(a, subgraph, op, &open);
   for (uint32_t i = 0; i < op->outputs.count; i++) {
     int32_t index = berth_vector_int(op->outputs, i);
@@ -403,7 +406,7 @@ static void mark_outputs(analysis_t *a, uint32_t subgraph, const berth_operator_
       mark_dynamic(tensor, BERTH_CAUSE_INPUT, source);
     } else if (shapeless && op->code == BERTH_BUILTIN_CUSTOM) {
       mark_dynamic(tensor, BERTH_CAUSE_RANK, own);
-    } else if (keeps_open && (!open || counts_results(op->code))) {
+    } else if (keeps_open && (count_open(info.signature) > open || counts_results(op->code))) {
       mark_dynamic(tensor, BERTH_CAUSE_DATA, own);
     }
   }
