@@ -16,6 +16,7 @@ enum {
 /* argv[0] is the command's own name. */
 int command_inspect(int argc, char **argv);
 int command_plan(int argc, char **argv);
+int command_run(int argc, char **argv);
 
 /* Prints "berth: ..." to standard error; EXIT_FAILED. */
 int failed(const berth_complaint_t *complaint);

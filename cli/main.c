@@ -15,6 +15,7 @@ typedef struct command {
 static const command_t commands[] = {
     {"plan", command_plan, "find the smallest memory for a model or a problem, and show it"},
     {"inspect", command_inspect, "list a model's operators and tensors, with sizes and lifetimes"},
+    {"run", command_run, "execute a model inside its plan, time it, compare it with recordings"},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 

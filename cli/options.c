@@ -147,6 +147,91 @@ static bool set_pairs(options_t *options, const char *argument) {
   return *argument != '\0';
 }
 
+/* NAME=FILE */
+static bool add_input(options_t *options, const char *argument) {
+  berth_execution_options_t *execution = &options->execution;
+  if (execution->input_count == INPUTS_MAX) return false;
+  berth_input_file_t *input = &options->inputs[execution->input_count];
+  input->path = take_name(options, argument, '=', &input->name);
+  if (input->path == NULL || *input->path == '\0') return false;
+  execution->input_count++;
+  return true;
+}
+
+/* NAME=1,96,96,3 */
+static bool add_shape(options_t *options, const char *argument) {
+  berth_execution_options_t *execution = &options->execution;
+  if (execution->shape_count == INPUTS_MAX) return false;
+  berth_named_shape_t *shape = &options->shapes[execution->shape_count];
+  const char *at = take_name(options, argument, '=', &shape->name);
+  if (at == NULL) return false;
+  for (shape->rank = 0;; at++) {
+    uint64_t dim;
+    if (shape->rank == BERTH_RANK_MAX || !read_number(at, false, &dim, &at)) return false;
+    if (dim > INT32_MAX) return false;
+    shape->dims[shape->rank++] = (int32_t)dim;
+    if (*at != ',') break;
+  }
+  execution->shape_count++;
+  return *at == '\0';
+}
+
+/* zero | random:SEED */
+static bool set_fill(options_t *options, const char *argument) {
+  options->execution.random = strncmp(argument, "random:", 7) == 0;
+  if (!options->execution.random) return strcmp(argument, "zero") == 0;
+  return whole_number(argument + 7, false, &options->execution.seed);
+}
+
+static bool set_invokes(options_t *options, const char *argument) {
+  uint64_t value;
+  if (!whole_number(argument, false, &value) || value == 0 || value > 100000000) return false;
+  options->execution.invokes = (uint32_t)value;
+  return true;
+}
+
+static bool set_output_dir(options_t *options, const char *argument) {
+  options->execution.output_dir = argument;
+  return *argument != '\0';
+}
+
+static bool set_replay(options_t *options, const char *argument) {
+  options->replay = argument;
+  return *argument != '\0';
+}
+
+static bool set_tolerance(options_t *options, const char *argument) {
+  char *end;
+  if ((*argument < '0' || *argument > '9') && *argument != '.') return false;
+  options->tolerance = strtod(argument, &end);
+  return *end == '\0' && options->tolerance >= 0 && options->tolerance <= 1;
+}
+
+static bool set_profile(options_t *options, const char *argument) {
+  (void)argument;
+  return options->execution.profile = true;
+}
+
+static bool set_portable(options_t *options, const char *argument) {
+  (void)argument;
+  return options->execution.runner.interpreter.portable = true;
+}
+
+static bool set_store_multipliers(options_t *options, const char *argument) {
+  (void)argument;
+  return options->execution.runner.interpreter.store_multipliers = true;
+}
+
+static bool set_ignore_model_plan(options_t *options, const char *argument) {
+  (void)argument;
+  return options->execution.runner.interpreter.ignore_model_plan = true;
+}
+
+static bool set_verbose(options_t *options, const char *argument) {
+  (void)argument;
+  return options->execution.runner.verbose = true;
+}
+
 static bool set_keep_inputs(options_t *options, const char *argument) {
   (void)argument;
   return options->subject.keep_inputs = true;
@@ -193,21 +278,22 @@ typedef struct option {
 } option_t;
 
 static const option_t table[] = {
-    {"--planner", "NAME|all", FOR_PLAN, set_planner, "how to plan (default: best)"},
+    {"--planner", "NAME|all", FOR_PLAN | FOR_RUN, set_planner, "how to plan (default: best)"},
     {"--like", "tflm|tflite", FOR_PLAN | FOR_INSPECT, set_like,
      "planner, alignment and input rule of that runtime"},
-    {"--align", "N", FOR_PLAN | FOR_INSPECT, set_align,
+    {"--align", "N", FOR_PLAN | FOR_INSPECT | FOR_RUN, set_align,
      "align, and round sizes up, to N bytes (default: 16; problems: 1)"},
-    {"--keep-inputs", NULL, FOR_PLAN | FOR_INSPECT, set_keep_inputs,
+    {"--keep-inputs", NULL, FOR_PLAN | FOR_INSPECT | FOR_RUN, set_keep_inputs,
      "inputs live to the end, not only to their last use"},
     {"--no-fold", NULL, FOR_PLAN | FOR_INSPECT, set_no_fold,
      "plan the results of operators on constants, too"},
-    {"--no-reuse", NULL, FOR_PLAN, set_no_reuse, "every buffer its own space: --planner none"},
+    {"--no-reuse", NULL, FOR_PLAN | FOR_RUN, set_no_reuse,
+     "every buffer its own space: --planner none"},
     {"--reserve", "NAME:BYTES[:FIRST-LAST]", FOR_PLAN | FOR_INSPECT, add_reserve,
      "plan a buffer of your own along (default: all steps)"},
     {"--conflicts", NULL, FOR_PLAN | FOR_INSPECT, set_conflicts,
      "show which buffers are live in the same step"},
-    {"--json", NULL, FOR_PLAN | FOR_INSPECT, set_json, "print JSON"},
+    {"--json", NULL, FOR_PLAN | FOR_INSPECT | FOR_RUN, set_json, "print JSON"},
     {"-o", "FILE.json|.csv|.h", FOR_PLAN, set_output, "write the plan to a file"},
     {"--capacity", "N[K|M]", FOR_PLAN, set_capacity,
      "stop at the first plan that fits into N bytes"},
@@ -218,7 +304,24 @@ static const option_t table[] = {
     {"--work-limit", "N", FOR_PLAN, set_work_limit,
      "budget in units of work, alike on any machine"},
     {"--time-limit", "SECONDS", FOR_PLAN, set_time_limit, "stop then, with the best plan so far"},
-    {"--help", NULL, FOR_PLAN | FOR_INSPECT, set_help, "this"},
+    {"--input", "NAME=FILE", FOR_RUN, add_input, "raw little-endian values of a graph input"},
+    {"--fill", "zero|random:SEED", FOR_RUN, set_fill, "inputs without a file (default: zero)"},
+    {"--set-shape", "NAME=1,96,96,3", FOR_RUN, add_shape, "give a graph input another shape"},
+    {"--invokes", "N", FOR_RUN, set_invokes, "run so many times (default: 1)"},
+    {"--output-dir", "DIR", FOR_RUN, set_output_dir,
+     "write outputs there: out<k>.bin, or run<n>.out<k>.bin"},
+    {"--profile", NULL, FOR_RUN, set_profile, "time and memory of each operator"},
+    {"--replay", "DIR", FOR_RUN, set_replay,
+     "run recorded inputs and compare with recorded outputs"},
+    {"--tolerance", "REL", FOR_RUN, set_tolerance,
+     "for float outputs of --replay, relative to the largest (default: 0)"},
+    {"--portable", NULL, FOR_RUN, set_portable, "use portable C kernels only"},
+    {"--store-multipliers", NULL, FOR_RUN, set_store_multipliers,
+     "keep per-channel multipliers: more memory, less time"},
+    {"--ignore-model-plan", NULL, FOR_RUN, set_ignore_model_plan,
+     "don't use the OfflineMemoryAllocation in the model"},
+    {"--verbose", NULL, FOR_RUN, set_verbose, "tell what prepare decided"},
+    {"--help", NULL, FOR_PLAN | FOR_INSPECT | FOR_RUN, set_help, "this"},
 };
 #define TABLE_SIZE (sizeof table / sizeof table[0])
 
@@ -295,6 +398,31 @@ static bool settle(const char *command, options_t *options) {
   return true;
 }
 
+/* The same for `run`. */
+static bool settle_run(const char *command, options_t *options) {
+  berth_execution_options_t *execution = &options->execution;
+  berth_interpreter_options_t *interpreter = &execution->runner.interpreter;
+  if (options->all_planners) return wrong(command, "one planner at a time", NULL);
+  if (options->no_reuse && options->planner_given && options->planner != &berth_planner_none) {
+    return wrong(command, "--no-reuse and another planner contradict each other", NULL);
+  }
+  if (options->replay != NULL &&
+      (execution->input_count > 0 || execution->random || execution->invokes > 0 ||
+       execution->output_dir != NULL || execution->profile)) {
+    return wrong(command, "--replay says itself what goes in, how often, and what comes out", NULL);
+  }
+  if (options->subject.align > 4096) return wrong(command, "--align is at most 4096 here", NULL);
+  if (execution->invokes == 0) execution->invokes = 1;
+  execution->inputs = options->inputs;
+  execution->shapes = options->shapes;
+  execution->runner.planner = options->planner;
+  execution->runner.messages = stderr;
+  interpreter->alignment = options->subject.align;
+  interpreter->keep_inputs = options->subject.keep_inputs;
+  interpreter->no_reuse = options->no_reuse;
+  return true;
+}
+
 bool options_parse(int argc, char **argv, unsigned command, options_t *options) {
   memset(options, 0, sizeof *options);
   size_t total = 1;
@@ -316,7 +444,7 @@ bool options_parse(int argc, char **argv, unsigned command, options_t *options) 
   }
   if (options->help) return true;
   if (options->path == NULL) return wrong(argv[0], "which file?", NULL);
-  return settle(argv[0], options);
+  return command == FOR_RUN ? settle_run(argv[0], options) : settle(argv[0], options);
 }
 
 void options_free(options_t *options) {

@@ -3,6 +3,7 @@
 #ifndef BERTH_CLI_OPTIONS_H
 #define BERTH_CLI_OPTIONS_H
 
+#include "host/execute.h"
 #include "host/planning.h"
 #include "host/subject.h"
 #include <stdbool.h>
@@ -10,9 +11,10 @@
 #include <stdio.h>
 
 /* Which commands take an option, a bit each. */
-enum { FOR_INSPECT = 1, FOR_PLAN = 2 };
+enum { FOR_INSPECT = 1, FOR_PLAN = 2, FOR_RUN = 4 };
 
 #define RESERVES_MAX 256
+#define INPUTS_MAX   64
 
 typedef struct options {
   const char *path;               /* the one file that commands take */
@@ -30,7 +32,12 @@ typedef struct options {
   berth_planning_t planning;
   berth_reserve_t reserves[RESERVES_MAX];
   berth_named_region_t regions[BERTH_REGIONS_MAX];
-  char *names; /* of reserves and regions, NUL after each, on the heap */
+  berth_execution_options_t execution;
+  berth_input_file_t inputs[INPUTS_MAX];
+  berth_named_shape_t shapes[INPUTS_MAX];
+  const char *replay; /* a folder, or NULL */
+  double tolerance;
+  char *names; /* of reserves, regions, inputs and shapes, NUL after each, on the heap */
   size_t names_used;
 } options_t;
 

@@ -118,10 +118,8 @@ static berth_status_t try_once(berth_runner_t *runner, uint32_t planning_bytes) 
   runner->dynamic_count = 0;
   berth_status_t status =
       berth_interpreter_init(&runner->interpreter, &runner->model, &options, &blocks);
-  for (uint32_t i = 0; i < runner->options.shape_count && status == BERTH_OK; i++) {
-    const berth_runner_shape_t *shape = &runner->options.shapes[i];
-    status = berth_interpreter_resize_input(&runner->interpreter, shape->input, shape->rank,
-                                            shape->dims);
+  if (status == BERTH_OK && runner->options.reshape != NULL) {
+    status = runner->options.reshape(runner->options.user, &runner->interpreter);
   }
   return status == BERTH_OK ? berth_interpreter_prepare(&runner->interpreter) : status;
 }

@@ -10,13 +10,6 @@
 #include "host/map.h"
 #include <stdio.h>
 
-/* Another shape for a graph input. */
-typedef struct berth_runner_shape {
-  uint32_t input; /* number of the graph input */
-  uint32_t rank;
-  int32_t dims[BERTH_RANK_MAX];
-} berth_runner_shape_t;
-
 typedef struct berth_runner_options {
   berth_interpreter_options_t interpreter; /* log, observe and user are the runner's own; `planner`
                                               gets planning memory of its own */
@@ -24,8 +17,8 @@ typedef struct berth_runner_options {
   berth_observe_t observe;                 /* may be NULL; called with `user` */
   void *user;
   uint32_t dynamic_bytes; /* extra room for tensors of unknown size; 0: 64 MiB if there are any */
-  const berth_runner_shape_t *shapes; /* may be NULL */
-  uint32_t shape_count;
+  berth_status_t (*reshape)(void *user, berth_interpreter_t *interpreter); /* before prepare: gives
+                             inputs other shapes; may be NULL; called with `user` */
   FILE *messages; /* what prepare has to say (refused operators and the like); NULL: none */
   bool verbose;   /* also what is no failure: dynamic tensors, shared tables */
 } berth_runner_options_t;

@@ -1,0 +1,304 @@
+/* Running a model: fills its inputs, invokes it, keeps the times, writes its outputs. */
+#include "host/execute.h"
+#include "host/output.h"
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static double now_ms(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec * 1e3 + (double)time.tv_nsec / 1e6;
+}
+
+/* ---- Inputs --------------------------------------------------------------------------------- */
+
+/* splitmix64 (Steele, Lea & Flood 2014): the same values on every machine. */
+static uint64_t next_random(uint64_t *state) {
+  uint64_t z = *state += 0x9e3779b97f4a7c15u;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+  return z ^ z >> 31;
+}
+
+/* Floats uniform in [-1, 1); integers of 8 and 16 bits over their whole range; wider ones, which
+ * are often indices, 0 to 9; booleans. */
+static void fill_random(const berth_value_t *value, uint64_t *state) {
+  for (uint32_t i = 0; i < value->elements; i++) {
+    uint64_t random = next_random(state) >> 16;
+    uint32_t bits = berth_tensor_type_bits(value->type);
+    if (value->type == BERTH_TYPE_FLOAT32) {
+      float x = (float)(random & 0xffffffu) / 8388608.0f - 1.0f;
+      memcpy(value->data + (size_t)i * sizeof x, &x, sizeof x);
+    } else if (value->type == BERTH_TYPE_BOOL) {
+      value->data[i] = random & 1u;
+    } else if (bits == 8) {
+      value->data[i] = (uint8_t)random;
+    } else if (bits == 16) {
+      memcpy(value->data + (size_t)i * 2, &random, 2);
+    } else if (bits == 32 || bits == 64) {
+      uint64_t x = random % 10;
+      memcpy(value->data + (size_t)i * (bits / 8), &x, bits / 8);
+    }
+  }
+}
+
+static bool is_text(berth_text_t text, const char *name) {
+  return strlen(name) == text.length && memcmp(name, text.data, text.length) == 0;
+}
+
+uint32_t berth_execution_input(const berth_model_t *model, const char *name) {
+  berth_subgraph_t graph = berth_model_subgraph(model, 0);
+  for (uint32_t i = 0; i < graph.inputs.count; i++) {
+    int32_t tensor = berth_vector_int(graph.inputs, i);
+    if (tensor == BERTH_NO_TENSOR) continue;
+    if (is_text(berth_model_tensor(model, 0, (uint32_t)tensor).name, name)) return i;
+    for (uint32_t s = 0; s < model->signature_count; s++) {
+      berth_signature_t signature = berth_model_signature(model, s);
+      if (signature.subgraph != 0) continue;
+      for (uint32_t k = 0; k < signature.input_count; k++) {
+        uint32_t named;
+        berth_text_t text = berth_model_signature_input(model, s, k, &named);
+        if (named == (uint32_t)tensor && is_text(text, name)) return i;
+      }
+    }
+  }
+  char *end;
+  unsigned long number = strtoul(name, &end, 10);
+  bool is_number = name[0] >= '0' && name[0] <= '9' && *end == '\0';
+  return is_number && number < graph.inputs.count ? (uint32_t)number : BERTH_NOBODY;
+}
+
+static berth_status_t read_file(const berth_input_file_t *file, const berth_value_t *value,
+                                berth_complaint_t *complaint) {
+  FILE *stream = fopen(file->path, "rb");
+  if (stream == NULL) {
+    berth_complain(complaint, "%s: cannot be opened", file->path);
+    return BERTH_ERROR_ARGUMENT;
+  }
+  size_t read = fread(value->data, 1, value->bytes, stream);
+  bool right = read == value->bytes && fgetc(stream) == EOF;
+  fclose(stream);
+  if (!right) {
+    berth_complain(complaint, "%s: input %s has %u bytes, the file has not", file->path, file->name,
+                   value->bytes);
+    return BERTH_ERROR_ARGUMENT;
+  }
+  return BERTH_OK;
+}
+
+static berth_status_t check_name(const berth_runner_t *runner, const char *name,
+                                 berth_complaint_t *complaint) {
+  if (berth_execution_input(&runner->model, name) != BERTH_NOBODY) return BERTH_OK;
+  berth_complain(complaint, "%s: has no input named %s", runner->path, name);
+  return BERTH_ERROR_ARGUMENT;
+}
+
+static berth_status_t check_names(const berth_execution_options_t *options,
+                                  const berth_runner_t *runner, berth_complaint_t *complaint) {
+  berth_status_t status = BERTH_OK;
+  for (uint32_t i = 0; i < options->input_count && status == BERTH_OK; i++) {
+    status = check_name(runner, options->inputs[i].name, complaint);
+  }
+  for (uint32_t i = 0; i < options->shape_count && status == BERTH_OK; i++) {
+    status = check_name(runner, options->shapes[i].name, complaint);
+  }
+  return status;
+}
+
+static berth_status_t fill_inputs(const berth_execution_options_t *options,
+                                  const berth_runner_t *runner, uint64_t *state,
+                                  berth_complaint_t *complaint) {
+  uint32_t count = berth_model_subgraph(&runner->model, 0).inputs.count;
+  for (uint32_t i = 0; i < count; i++) {
+    berth_value_t value = berth_interpreter_input(&runner->interpreter, i);
+    if (value.data == NULL || value.constant) continue;
+    const berth_input_file_t *file = NULL;
+    for (uint32_t k = 0; k < options->input_count; k++) {
+      if (berth_execution_input(&runner->model, options->inputs[k].name) == i)
+        file = &options->inputs[k];
+    }
+    if (file != NULL) {
+      berth_status_t status = read_file(file, &value, complaint);
+      if (status != BERTH_OK) return status;
+    } else if (options->random) {
+      fill_random(&value, state);
+    } else {
+      memset(value.data, 0, value.bytes);
+    }
+  }
+  return BERTH_OK;
+}
+
+/* ---- Outputs -------------------------------------------------------------------------------- */
+
+static berth_status_t write_outputs(const berth_execution_options_t *options,
+                                    const berth_runner_t *runner, uint32_t invoke,
+                                    berth_complaint_t *complaint) {
+  uint32_t count = berth_model_subgraph(&runner->model, 0).outputs.count;
+  for (uint32_t i = 0; i < count; i++) {
+    char path[4096];
+    berth_value_t value = berth_interpreter_output(&runner->interpreter, i);
+    int length =
+        options->invokes == 1
+            ? snprintf(path, sizeof path, "%s/out%u.bin", options->output_dir, i)
+            : snprintf(path, sizeof path, "%s/run%u.out%u.bin", options->output_dir, invoke + 1, i);
+    if (length < 0 || (size_t)length >= sizeof path) {
+      berth_complain(complaint, "%s: the path is too long", options->output_dir);
+      return BERTH_ERROR_ARGUMENT;
+    }
+    berth_output_t output;
+    berth_status_t status = berth_output_open(path, &output, complaint);
+    if (status != BERTH_OK) return status;
+    if (value.data != NULL) fwrite(value.data, 1, value.bytes, output.stream);
+    status = berth_output_commit(&output, complaint);
+    if (status != BERTH_OK) return status;
+  }
+  return BERTH_OK;
+}
+
+/* ---- Profile -------------------------------------------------------------------------------- */
+
+typedef struct watch {
+  const berth_execution_options_t *options;
+  berth_execution_t *execution;
+  double last; /* when the operator before ended */
+} watch_t;
+
+static bool observe(void *user, const berth_interpreter_t *interpreter, uint32_t subgraph,
+                    uint32_t op) {
+  (void)interpreter;
+  watch_t *watch = user;
+  if (subgraph == 0 && watch->execution->operators != NULL) {
+    berth_operator_profile_t *profile = &watch->execution->operators[op];
+    double now = now_ms();
+    if (profile->ms < 0 || now - watch->last < profile->ms) profile->ms = now - watch->last;
+    watch->last = now_ms();
+  }
+  return !berth_interrupted();
+}
+
+/* The memory side of the profile, from the lifetimes and the shapes at run time. */
+static berth_status_t profile_memory(berth_execution_t *execution) {
+  const berth_model_t *model = &execution->runner.model;
+  const berth_interpreter_t *interpreter = &execution->runner.interpreter;
+  size_t bytes;
+  berth_status_t status = berth_graph_workspace(model, &bytes);
+  if (status != BERTH_OK) return status;
+  void *workspace = malloc(bytes);
+  if (workspace == NULL) return BERTH_ERROR_MEMORY;
+  berth_graph_options_t options = {.keep_inputs = interpreter->options.keep_inputs};
+  berth_graph_t graph;
+  status = berth_graph_analyse(model, &options, workspace, bytes, &graph, NULL);
+  for (uint32_t i = 0; i < graph.tensor_count && status == BERTH_OK; i++) {
+    const berth_graph_tensor_t *tensor = &graph.tensors[i];
+    if (tensor->allocation != BERTH_ALLOCATION_ARENA_RW &&
+        tensor->allocation != BERTH_ALLOCATION_DYNAMIC) {
+      continue;
+    }
+    uint32_t size = berth_interpreter_tensor(interpreter, tensor->subgraph, tensor->tensor).bytes;
+    for (uint32_t step = tensor->first; step <= tensor->last; step++) {
+      if (step < execution->operator_count) execution->operators[step].live_bytes += size;
+    }
+    if (tensor->subgraph == 0 && tensor->producer != BERTH_NOBODY) {
+      execution->operators[tensor->producer].output_bytes += size;
+    }
+  }
+  free(workspace);
+  return status;
+}
+
+static berth_status_t start_profile(berth_execution_t *execution, uint32_t operators) {
+  execution->operator_count = operators;
+  execution->operators = calloc(operators > 0 ? operators : 1, sizeof *execution->operators);
+  if (execution->operators == NULL) return BERTH_ERROR_MEMORY;
+  for (uint32_t i = 0; i < operators; i++) execution->operators[i].ms = -1;
+  return BERTH_OK;
+}
+
+/* ---- Everything ----------------------------------------------------------------------------- */
+
+static berth_status_t reshape(void *user, berth_interpreter_t *interpreter) {
+  const watch_t *watch = user;
+  for (uint32_t i = 0; i < watch->options->shape_count; i++) {
+    const berth_named_shape_t *shape = &watch->options->shapes[i];
+    uint32_t input = berth_execution_input(interpreter->model, shape->name);
+    if (input == BERTH_NOBODY) continue; /* complained about later */
+    berth_status_t status =
+        berth_interpreter_resize_input(interpreter, input, shape->rank, shape->dims);
+    if (status != BERTH_OK) return status;
+  }
+  return BERTH_OK;
+}
+
+static int compare_times(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+static berth_status_t invoke_all(const berth_execution_options_t *options, watch_t *watch,
+                                 double *times, berth_complaint_t *complaint) {
+  berth_execution_t *execution = watch->execution;
+  berth_runner_t *runner = &execution->runner;
+  uint64_t state = options->seed;
+  for (uint32_t i = 0; i < options->invokes; i++) {
+    berth_status_t status = fill_inputs(options, runner, &state, complaint);
+    if (status != BERTH_OK) return status;
+    double start = now_ms();
+    watch->last = start;
+    status = berth_interpreter_invoke(&runner->interpreter);
+    times[i] = now_ms() - start;
+    if (status != BERTH_OK) {
+      berth_complain(complaint, "%s: invoke %u failed: %s", runner->path, i + 1,
+                     berth_status_text(status));
+      return status;
+    }
+    execution->invokes++;
+    if (options->output_dir != NULL) {
+      status = write_outputs(options, runner, i, complaint);
+      if (status != BERTH_OK) return status;
+    }
+  }
+  qsort(times, options->invokes, sizeof *times, compare_times);
+  execution->ms_min = times[0];
+  execution->ms_median = times[options->invokes / 2];
+  execution->dynamic_bytes = runner->interpreter.dynamic.high_water;
+  return BERTH_OK;
+}
+
+berth_status_t berth_execute(const char *path, const berth_execution_options_t *options,
+                             berth_execution_t *execution, berth_complaint_t *complaint) {
+  memset(execution, 0, sizeof *execution);
+  watch_t watch = {.options = options, .execution = execution};
+  berth_runner_options_t runner_options = options->runner;
+  runner_options.observe = observe;
+  runner_options.reshape = reshape;
+  runner_options.user = &watch;
+  berth_status_t status = berth_runner_open(path, &runner_options, &execution->runner, complaint);
+  if (status != BERTH_OK) return status;
+
+  double *times = malloc(options->invokes * sizeof *times);
+  if (times == NULL) {
+    berth_complain(complaint, "out of memory");
+    status = BERTH_ERROR_MEMORY;
+  }
+  if (status == BERTH_OK) status = check_names(options, &execution->runner, complaint);
+  if (status == BERTH_OK && options->profile) {
+    status =
+        start_profile(execution, berth_model_subgraph(&execution->runner.model, 0).operator_count);
+  }
+  if (status == BERTH_OK) status = invoke_all(options, &watch, times, complaint);
+  if (status == BERTH_OK && options->profile) {
+    status = profile_memory(execution);
+    if (status != BERTH_OK) berth_complain(complaint, "%s: %s", path, berth_status_text(status));
+  }
+  free(times);
+  if (status != BERTH_OK) berth_execution_close(execution);
+  return status;
+}
+
+void berth_execution_close(berth_execution_t *execution) {
+  free(execution->operators);
+  execution->operators = NULL;
+  berth_runner_close(&execution->runner);
+}
