@@ -54,7 +54,7 @@ static berth_status_t join(berth_unit_t *unit, const berth_buffer_t *buffer) {
   unit->align = common_multiple(unit->align, align);
   if (unit->align == 0) return BERTH_ERROR_OVERFLOW;
   if (buffer->fixed != BERTH_ANYWHERE) {
-    if (unit->fixed != BERTH_ANYWHERE && unit->fixed != buffer->fixed) return BERTH_INFEASIBLE;
+    if (unit->fixed != BERTH_ANYWHERE && unit->fixed != buffer->fixed) unit->impossible = true;
     unit->fixed = buffer->fixed;
   }
   return BERTH_OK;
@@ -74,22 +74,22 @@ static berth_status_t join_units(berth_greedy_t *greedy) {
   for (uint32_t i = 0; i < problem->buffer_count; i++) {
     berth_unit_t *unit = &greedy->unit[greedy->unit_of[i]];
     if (greedy->unit_of[i] == i) {
-      berth_unit_t empty = {0, 1, BERTH_ANYWHERE, 0, 0, UINT32_MAX, 0};
+      berth_unit_t empty = {0, 1, BERTH_ANYWHERE, 0, 0, false, UINT32_MAX, 0};
       *unit = empty;
     }
     berth_status_t status = join(unit, &problem->buffers[i]);
-    if (status < 0) return status;
-    if (status != BERTH_OK) infeasible = status;
+    if (status != BERTH_OK) return status;
   }
   greedy->unit_count = 0;
   for (uint32_t i = 0; i < problem->buffer_count; i++) {
-    const berth_unit_t *unit = &greedy->unit[i];
+    berth_unit_t *unit = &greedy->unit[i];
     if (greedy->unit_of[i] != i) continue;
     if (unit->fixed == BERTH_ANYWHERE) {
       greedy->units[greedy->unit_count++] = i;
     } else if (unit->fixed % unit->align != 0) {
-      infeasible = BERTH_INFEASIBLE;
+      unit->impossible = true;
     }
+    if (unit->impossible) infeasible = BERTH_INFEASIBLE;
   }
   return infeasible;
 }

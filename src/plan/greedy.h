@@ -19,6 +19,7 @@ typedef struct berth_unit {
   uint64_t fixed;       /* offset, or BERTH_ANYWHERE */
   uint64_t offset;      /* once placed */
   uint32_t region;      /* where it is or is to be placed; 0 unless there are several */
+  bool impossible;      /* its members contradict each other: it has no offset */
   uint32_t first, last; /* from its first member's begin to its last member's end */
 } berth_unit_t;
 

@@ -4,12 +4,12 @@
  * Planners thus never see a malformed problem or one with constraints they don't handle, need not
  * know the load bound or compare with capacities, and cannot hand out a wrong plan.
  */
+#include "plan/planner.h"
 #include "plan/load.h"
 #include "plan/workspace.h"
 #include <string.h>
 
-/* Is this a matter of offsets only: one region, in which everything has to be? */
-static bool has_regions(const berth_problem_t *problem) {
+bool berth_plan_has_regions(const berth_problem_t *problem) {
   if (problem->region_count > 1) return true;
   for (uint32_t k = 0; k < problem->pair_count; k++) {
     if (problem->pairs[k].relation == BERTH_APART) return true;
@@ -22,7 +22,7 @@ static bool has_regions(const berth_problem_t *problem) {
 
 /* The BERTH_HANDLES_ bits that a planner needs for this problem. */
 static uint32_t needs(const berth_problem_t *problem) {
-  uint32_t bits = has_regions(problem) ? BERTH_HANDLES_REGIONS : 0;
+  uint32_t bits = berth_plan_has_regions(problem) ? BERTH_HANDLES_REGIONS : 0;
   for (uint32_t i = 0; i < problem->buffer_count; i++) {
     if (problem->buffers[i].fixed != BERTH_ANYWHERE) bits |= BERTH_HANDLES_FIXED;
   }
@@ -117,7 +117,7 @@ static berth_status_t judge(berth_plan_t *plan, uint64_t load, uint64_t capacity
 static berth_status_t make(const berth_planner_t *planner, const berth_problem_t *problem,
                            const berth_plan_options_t *options, void *area, size_t area_bytes,
                            berth_plan_t *plan) {
-  bool regions = has_regions(problem);
+  bool regions = berth_plan_has_regions(problem);
   uint64_t capacity = capacity_of(problem, options), load = 0;
   if (!regions) {
     berth_status_t status = berth_plan_load_bound(problem, area, area_bytes, &load);

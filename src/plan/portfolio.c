@@ -100,8 +100,8 @@ berth_status_t berth_plan_portfolio(const berth_problem_t *problem,
   if (status == BERTH_OK) status = berth_workspace_status(&memory);
   if (status != BERTH_OK) return status;
   if (bytes > 0) memset(candidate.placements, 0, bytes);
-  for (uint32_t i = 0; i < ENTRY_COUNT && plan->peak > enough; i++) {
-    if (i > 0 && candidate.work >= work_limit) break;
+  for (uint32_t i = 0; i < ENTRY_COUNT; i++) {
+    if (plan->peak != UINT64_MAX && (plan->peak <= enough || candidate.work >= work_limit)) break;
     status = try_entry(i, problem, options, area, area_bytes, &candidate);
     if (status != BERTH_OK) return status;
     plan->work = candidate.work;
