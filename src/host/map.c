@@ -29,8 +29,9 @@ static berth_status_t map_open_file(int fd, berth_host_map_t *map, char *message
     return explain(message, BERTH_ERROR_OVERFLOW, "the file is too large for this machine");
   void *data = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
   if (data == MAP_FAILED) return explain(message, BERTH_ERROR_ARGUMENT, strerror(errno));
-  /* Tables lie scattered among weights: reading ahead would bring in weights nobody asked for. The
-   * advice changes speed only, so its failure doesn't matter. */
+  /* Tables lie scattered among weights: reading ahead would bring in weights that nobody asked for,
+   * of a 27 MB model every page (docs/model-reader.md). The advice changes speed only, so its
+   * failure doesn't matter. */
   posix_madvise(data, (size_t)info.st_size, POSIX_MADV_RANDOM);
   *map = (berth_host_map_t){data, (uint64_t)info.st_size};
   return BERTH_OK;
