@@ -57,13 +57,12 @@ const char *berth_buffer_kind_name(berth_buffer_kind_t kind);
 
 /* Why a tensor's size is known only at run time. */
 typedef enum berth_cause {
-  BERTH_CAUSE_NONE,  /* it is known */
-  BERTH_CAUSE_TYPE,  /* elements of this type (string, variant) have no fixed size */
-  BERTH_CAUSE_SHAPE, /* the file itself leaves a dimension open */
-  BERTH_CAUSE_RANK,  /* its producer, a custom operator, left it without a shape */
-  BERTH_CAUSE_DATA,  /* its producer makes a shape that depends on data: the signature has more -1
-                        than any input's, which are known once the graph inputs' shapes are */
-  BERTH_CAUSE_INPUT  /* it follows from another dynamic tensor */
+  BERTH_CAUSE_NONE, /* it is known */
+  BERTH_CAUSE_TYPE, /* elements of this type (string, variant) have no fixed size */
+  BERTH_CAUSE_RANK, /* its producer, a custom operator, left it without a shape */
+  BERTH_CAUSE_DATA, /* its producer makes a shape that depends on data: the signature has more -1
+                       than any input's, which are known once the graph inputs' shapes are */
+  BERTH_CAUSE_INPUT /* it follows from another dynamic tensor */
 } berth_cause_t;
 
 /* "its shape depends on data" and the like; static. */

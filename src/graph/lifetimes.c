@@ -348,10 +348,6 @@ static void mark_unsized(analysis_t *a, uint32_t index) {
   berth_graph_tensor_t *tensor = &a->graph.tensors[index];
   if ((a->flags[index] & IS_DATA) != 0) return;
   berth_tensor_t info = berth_model_tensor(a->model, tensor->subgraph, tensor->tensor);
-  if (count_open(info.shape) > 0) {
-    mark_dynamic(tensor, BERTH_CAUSE_SHAPE, index);
-    return;
-  }
   uint64_t bytes;
   berth_vector_t scalar = {NULL, 0};
   if (berth_tensor_bytes(info.type, scalar, &bytes) == BERTH_ERROR_FORMAT) {

@@ -43,8 +43,6 @@ const char *berth_cause_text(berth_cause_t cause) {
     return "its size is known";
   case BERTH_CAUSE_TYPE:
     return "elements of its type have no fixed size";
-  case BERTH_CAUSE_SHAPE:
-    return "the file leaves a dimension open";
   case BERTH_CAUSE_RANK:
     return "its custom operator leaves it without a shape";
   case BERTH_CAUSE_DATA:
