@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-/* ---- The problem ---------------------------------------------------------------------------- */
+/* ---- The problem ----------------------------------------------------------------------------- */
 
 #define BERTH_ANYWHERE    UINT64_MAX /* berth_buffer_t.fixed: the planner chooses the offset */
 #define BERTH_UNLIMITED   UINT64_MAX /* berth_region_t.capacity: as large as it needs to be */
@@ -99,7 +99,7 @@ typedef struct berth_problem {
   uint64_t outside_cost;         /* price of a byte of traffic of a constant left outside */
 } berth_problem_t;
 
-/* ---- The plan ------------------------------------------------------------------------------- */
+/* ---- The plan -------------------------------------------------------------------------------- */
 
 typedef struct berth_placement {
   uint64_t offset; /* bytes from the region's start */
@@ -144,7 +144,7 @@ typedef struct berth_plan_options {
   void *progress_user;        /* handed to `progress` */
 } berth_plan_options_t;
 
-/* ---- Planners ------------------------------------------------------------------------------- */
+/* ---- Planners -------------------------------------------------------------------------------- */
 
 /* What a planner can respect beyond sizes, lifetimes, alignments and one region's capacity. */
 #define BERTH_HANDLES_FIXED   1u /* fixed offsets */
@@ -204,7 +204,7 @@ berth_status_t berth_plan_make(const berth_planner_t *planner, const berth_probl
                                const berth_plan_options_t *options, void *workspace,
                                size_t workspace_bytes, berth_plan_t *plan);
 
-/* ---- Facts about a problem and a plan ------------------------------------------------------- */
+/* ---- Facts about a problem and a plan -------------------------------------------------------- */
 
 /* Is the problem well-formed? OK, ARGUMENT or OVERFLOW; `*culprit` (may be NULL) then names the
  * first bad buffer, or buffer_count + k for pair k, or UINT32_MAX for the problem as a whole.

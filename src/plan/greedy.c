@@ -32,8 +32,7 @@ void berth_greedy_lay_out(berth_greedy_t *greedy, const berth_problem_t *problem
   berth_live_lay_out(&greedy->live, problem, memory);
 }
 
-/* ---- Units
- * --------------------------------------------------------------------------------------- */
+/* ---- Units ----------------------------------------------------------------------------------- */
 
 /* Least common multiple, or 0 if it is beyond 2^63 - 1. */
 static uint64_t common_multiple(uint64_t a, uint64_t b) {
@@ -114,8 +113,7 @@ static void index_pairs(berth_greedy_t *greedy) {
   }
 }
 
-/* ---- What is taken
- * ------------------------------------------------------------------------------- */
+/* ---- What is taken --------------------------------------------------------------------------- */
 
 /* Keeps of the found buffers those in the region of `unit`. */
 static uint32_t keep_region(berth_greedy_t *greedy, uint32_t unit, uint32_t count) {
@@ -197,8 +195,7 @@ static uint32_t collect_spans(berth_greedy_t *greedy, uint32_t unit) {
   return span_count;
 }
 
-/* ---- Spans from the lowest up: a heap
- * ------------------------------------------------------------ */
+/* ---- Spans from the lowest up: a heap -------------------------------------------------------- */
 
 static void sift_down(berth_span_t *spans, uint32_t from, uint32_t count) {
   berth_span_t span = spans[from];
@@ -217,8 +214,7 @@ static berth_span_t pop(berth_span_t *spans, uint32_t *count) {
   return lowest;
 }
 
-/* ---- Placing
- * ------------------------------------------------------------------------------------- */
+/* ---- Placing --------------------------------------------------------------------------------- */
 
 /* The next multiple of `align`, or INT64_MAX if it is not below that. */
 static int64_t align_up(int64_t offset, uint64_t align) {

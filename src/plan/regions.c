@@ -46,8 +46,7 @@ berth_status_t berth_plan_regions_workspace(const berth_problem_t *problem,
   return status == BERTH_OK ? berth_workspace_needed(&memory, bytes) : status;
 }
 
-/* ---- What a unit may choose
- * ---------------------------------------------------------------------- */
+/* ---- What a unit may choose ------------------------------------------------------------------ */
 
 bool berth_regions_allows(const berth_regions_t *regions, uint32_t unit, uint32_t region) {
   const berth_greedy_t *greedy = &regions->greedy;
@@ -145,8 +144,7 @@ static berth_status_t form_candidates(berth_regions_t *regions) {
   return status;
 }
 
-/* ---- One region's offsets
- * ------------------------------------------------------------------------ */
+/* ---- One region's offsets -------------------------------------------------------------------- */
 
 berth_status_t berth_regions_solve(berth_regions_t *regions, uint32_t region, uint64_t capacity,
                                    bool minimise, uint64_t work_limit, uint64_t *peak,
@@ -200,13 +198,12 @@ berth_status_t berth_regions_solve(berth_regions_t *regions, uint32_t region, ui
   return BERTH_OK;
 }
 
-/* ---- The best plan
- * ------------------------------------------------------------------------------- */
+/* ---- The best plan --------------------------------------------------------------------------- */
 
-void berth_regions_keep(berth_regions_t *regions, uint64_t cost, uint64_t peak) {
+bool berth_regions_keep(berth_regions_t *regions, uint64_t cost, uint64_t peak) {
   berth_plan_t *plan = regions->plan;
   bool first = plan->peak == UINT64_MAX;
-  if (!first && (cost > plan->cost || (cost == plan->cost && peak >= plan->peak))) return;
+  if (!first && (cost > plan->cost || (cost == plan->cost && peak >= plan->peak))) return false;
   plan->cost = cost;
   plan->peak = peak;
   for (uint32_t i = 0; i < regions->problem->buffer_count; i++) {
@@ -214,6 +211,7 @@ void berth_regions_keep(berth_regions_t *regions, uint64_t cost, uint64_t peak) 
     plan->placements[i].offset = choice < regions->region_count ? regions->trial[i].offset : 0;
     plan->placements[i].region = choice < regions->region_count ? choice : BERTH_OUTSIDE;
   }
+  return true;
 }
 
 bool berth_regions_go_on(berth_regions_t *regions) {

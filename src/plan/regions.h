@@ -74,8 +74,8 @@ berth_status_t berth_regions_solve(berth_regions_t *regions, uint32_t region, ui
                                    bool minimise, uint64_t work_limit, uint64_t *peak,
                                    bool *optimal);
 
-/* Takes the choices and regions->trial as the best plan if they are better. */
-void berth_regions_keep(berth_regions_t *regions, uint64_t cost, uint64_t peak);
+/* Takes the choices and regions->trial as the best plan if they are better; says whether. */
+bool berth_regions_keep(berth_regions_t *regions, uint64_t cost, uint64_t peak);
 
 /* Asks the progress callback; false to stop. */
 bool berth_regions_go_on(berth_regions_t *regions);

@@ -1,18 +1,22 @@
-/* Choosing regions at any size: a greedy pass with real offsets, then promotion.
+/* Choosing regions at any size: greedy passes with real offsets, then promotion.
  *
- * The pass takes the units in the order of their gain (what the second-best region costs more than
+ * A pass takes the units in the order of their gain (what the second-best region costs more than
  * the best, per byte and step: the greedy rule for a knapsack, applied to time) and places each in
  * the cheapest region in which it finds an offset. Units that find none anywhere go first in the
- * next pass. Promotion then asks, region by region, whether units that ended in a dearer place fit
- * after all when the whole region is planned anew: as many as its load allows at once, half of them
- * if not, and so on. Cost: each pass O(n k log n) as greedy.h; promotion is bounded by the budget.
+ * next pass. Climbing gives a unit that ended in a dearer place an earlier turn, and keeps the new
+ * order if that pays. Promotion asks, region by region, whether units that ended in a dearer place
+ * fit after all when the whole region is planned anew: as many as its load allows at once, half of
+ * them if not, and so on. Cost: each pass O(n k log n) as greedy.h; the rest is bounded by the
+ * budget.
  */
 #include "plan/regions.h"
 
-enum { PASSES = 16 };
+enum {
+  PASSES = 16,         /* until every unit has a place */
+  CLIMBS_PER_UNIT = 16 /* passes with another order */
+};
 
-/* ---- The greedy pass
- * ----------------------------------------------------------------------------- */
+/* ---- The greedy pass ------------------------------------------------------------------------- */
 
 static bool place(berth_regions_t *regions, uint32_t unit) {
   uint32_t order[BERTH_REGIONS_MAX + 1];
@@ -41,9 +45,9 @@ static bool place(berth_regions_t *regions, uint32_t unit) {
   return false;
 }
 
-/* Places all units in their order; those that found no place come first afterwards. Returns how
- * many these are. */
+/* Places all units in their order; those that found no place are queued. Returns how many. */
 static uint32_t pass(berth_regions_t *regions) {
+  uint64_t before = regions->greedy.work;
   uint32_t failed = 0;
   for (uint32_t k = 0; k < regions->unit_count; k++) {
     regions->candidate[regions->units[k]].choice = BERTH_UNPLACED;
@@ -52,23 +56,32 @@ static uint32_t pass(berth_regions_t *regions) {
   for (uint32_t k = 0; k < regions->unit_count; k++) {
     if (!place(regions, regions->units[k])) regions->queue[failed++] = regions->units[k];
   }
-  if (failed == 0) return 0;
+  regions->work += regions->greedy.work - before + regions->unit_count;
+  return failed;
+}
+
+/* Moves the queued units to the front. */
+static void failed_first(berth_regions_t *regions, uint32_t failed) {
   for (uint32_t k = regions->unit_count, to = k; k-- > 0;) {
     uint32_t unit = regions->units[k];
     if (regions->candidate[unit].choice != BERTH_UNPLACED) regions->units[--to] = unit;
   }
   for (uint32_t k = 0; k < failed; k++) regions->units[k] = regions->queue[k];
-  return failed;
 }
 
-/* Keeps the choices with the offsets of the pass. */
-static void keep_pass(berth_regions_t *regions) {
-  const berth_problem_t *problem = regions->problem;
-  uint64_t cost = 0, peak = 0;
+static uint64_t total_cost(const berth_regions_t *regions) {
+  uint64_t cost = 0;
   for (uint32_t k = 0; k < regions->unit_count; k++) {
-    uint32_t unit = regions->units[k], choice = regions->candidate[unit].choice;
-    cost += berth_regions_cost(regions, unit, choice);
+    uint32_t unit = regions->units[k];
+    cost += berth_regions_cost(regions, unit, regions->candidate[unit].choice);
   }
+  return cost;
+}
+
+/* Keeps the choices with the offsets of the pass if they are better than what there is. */
+static bool keep_pass(berth_regions_t *regions) {
+  const berth_problem_t *problem = regions->problem;
+  uint64_t peak = 0;
   for (uint32_t i = 0; i < problem->buffer_count; i++) {
     uint32_t unit = regions->greedy.unit_of[i];
     uint64_t offset = regions->greedy.unit[unit].offset, size = problem->buffers[i].size;
@@ -77,11 +90,49 @@ static void keep_pass(berth_regions_t *regions) {
       peak = offset + size;
     }
   }
-  berth_regions_keep(regions, cost, peak);
+  return berth_regions_keep(regions, total_cost(regions), peak);
 }
 
-/* ---- Promotion
- * ----------------------------------------------------------------------------------- */
+/* ---- Climbing -------------------------------------------------------------------------------- */
+
+/* The unit's choice in the best plan. */
+static uint32_t kept_choice(const berth_regions_t *regions, uint32_t unit) {
+  uint32_t region = regions->plan->placements[unit].region;
+  return region == BERTH_OUTSIDE ? regions->region_count : region;
+}
+
+static bool is_cheapest(const berth_regions_t *regions, uint32_t unit) {
+  uint32_t order[BERTH_REGIONS_MAX + 1];
+  (void)berth_regions_order(regions, unit, order);
+  return berth_regions_cost(regions, unit, order[0]) ==
+         berth_regions_cost(regions, unit, kept_choice(regions, unit));
+}
+
+/* Moves units[from] to units[to] and those between aside. */
+static void move(uint32_t *units, uint32_t from, uint32_t to) {
+  uint32_t unit = units[from];
+  for (; from > to; from--) units[from] = units[from - 1];
+  for (; from < to; from++) units[from] = units[from + 1];
+  units[to] = unit;
+}
+
+static void climb(berth_regions_t *regions, uint64_t work_limit) {
+  uint64_t tries = (uint64_t)regions->unit_count * CLIMBS_PER_UNIT, random = 1;
+  uint32_t from = 0;
+  for (; tries > 0 && regions->work < work_limit && berth_regions_go_on(regions); tries--) {
+    uint32_t looked = 0;
+    do { /* the next unit that could be cheaper */
+      from = from + 1 < regions->unit_count ? from + 1 : 0;
+      if (looked++ == regions->unit_count) return;
+    } while (is_cheapest(regions, regions->units[from]));
+    random = random * 6364136223846793005u + 1442695040888963407u; /* Knuth's, modulo 2^64 */
+    uint32_t to = (uint32_t)((random >> 32) * (from + (uint64_t)1) >> 32);
+    move(regions->units, from, to);
+    if (pass(regions) > 0 || !keep_pass(regions)) move(regions->units, to, from);
+  }
+}
+
+/* ---- Promotion ------------------------------------------------------------------------------- */
 
 /* The steps in which something begins, and how many. */
 static uint32_t find_starts(berth_regions_t *regions) {
@@ -148,15 +199,6 @@ static uint32_t queue_promotions(berth_regions_t *regions, uint32_t region, uint
   return count;
 }
 
-static uint64_t total_cost(const berth_regions_t *regions) {
-  uint64_t cost = 0;
-  for (uint32_t k = 0; k < regions->unit_count; k++) {
-    cost += berth_regions_cost(regions, regions->units[k],
-                               regions->candidate[regions->units[k]].choice);
-  }
-  return cost;
-}
-
 /* Plans every region's offsets with the choices as they are; keeps the plan if it is better. */
 static berth_status_t settle(berth_regions_t *regions) {
   uint64_t peak_0 = 0, peak;
@@ -167,7 +209,7 @@ static berth_status_t settle(berth_regions_t *regions) {
     if (status != BERTH_OK) return status;
     if (r == 0) peak_0 = peak;
   }
-  berth_regions_keep(regions, total_cost(regions), peak_0);
+  (void)berth_regions_keep(regions, total_cost(regions), peak_0);
   return BERTH_OK;
 }
 
@@ -208,15 +250,18 @@ static berth_status_t promote_all(berth_regions_t *regions, uint32_t region, uin
 }
 
 berth_status_t berth_regions_assign(berth_regions_t *regions) {
-  uint32_t failed = 0;
-  for (uint32_t k = 0; k < PASSES; k++) {
-    uint64_t before = regions->greedy.work;
+  uint32_t failed = pass(regions);
+  for (uint32_t k = 1; k < PASSES && failed > 0 && berth_regions_go_on(regions); k++) {
+    failed_first(regions, failed);
     failed = pass(regions);
-    regions->work += regions->greedy.work - before + regions->unit_count;
-    if (failed == 0 || !berth_regions_go_on(regions)) break;
   }
   if (failed > 0) return BERTH_OK; /* no plan yet */
-  keep_pass(regions);
+  (void)keep_pass(regions);
+  climb(regions, regions->work_limit / 4);
+  for (uint32_t k = 0; k < regions->unit_count; k++) {
+    uint32_t unit = regions->units[k];
+    regions->candidate[unit].choice = kept_choice(regions, unit);
+  }
   uint32_t start_count = find_starts(regions);
   for (uint32_t r = 0; r < regions->region_count && berth_regions_go_on(regions); r++) {
     berth_status_t status = promote_all(regions, r, start_count);

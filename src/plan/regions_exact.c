@@ -41,7 +41,7 @@ size_t berth_regions_search_size(const berth_problem_t *problem) {
   return count * (units + 1 + 2 * regions) + (sizeof(search_t) + 7) / 8;
 }
 
-/* ---- Bounds ----------------------------------------------------------- */
+/* ---- Bounds ---------------------------------------------------------------------------------- */
 
 static bool any_subset(const uint64_t *sets, uint32_t count, uint64_t of) {
   for (uint32_t i = 0; i < count && i < MEMORY; i++) {
@@ -146,8 +146,7 @@ static uint64_t peak_bound(const search_t *search) {
   return most;
 }
 
-/* ---- Leaves
- * -------------------------------------------------------------------------------------- */
+/* ---- Leaves ---------------------------------------------------------------------------------- */
 
 static berth_status_t solve(search_t *search, uint32_t region, uint64_t capacity, bool minimise,
                             uint64_t *peak, bool *optimal) {
@@ -174,12 +173,11 @@ static berth_status_t finish(search_t *search, uint64_t cost) {
       peak_0 = peak;
     }
   }
-  berth_regions_keep(search->regions, cost, peak_0);
+  (void)berth_regions_keep(search->regions, cost, peak_0);
   return BERTH_OK;
 }
 
-/* ---- The search
- * ---------------------------------------------------------------------------------- */
+/* ---- The search ------------------------------------------------------------------------------ */
 
 static void account(search_t *search, uint32_t k, uint32_t region, bool enter) {
   uint64_t bit = (uint64_t)1 << k;
@@ -243,8 +241,7 @@ static berth_status_t descend(search_t *search, uint32_t depth, uint64_t cost) {
   return BERTH_OK;
 }
 
-/* ---- Setting up
- * ---------------------------------------------------------------------------------- */
+/* ---- Setting up ------------------------------------------------------------------------------ */
 
 static bool is_live(const berth_buffer_t *buffer, uint32_t step) {
   return buffer->size > 0 && buffer->first <= step && step <= buffer->last;

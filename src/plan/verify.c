@@ -16,8 +16,7 @@ typedef struct verifier {
   uint32_t *pairs; /* HEAD and TAIL pairs by the buffers they speak of */
 } verifier_t;
 
-/* ---- Sorting: heap sort by a 64-bit key
- * ---------------------------------------------------------- */
+/* ---- Sorting: heap sort by a 64-bit key ------------------------------------------------------ */
 
 typedef uint64_t (*sort_key_t)(const berth_problem_t *problem, uint32_t item);
 
@@ -56,8 +55,7 @@ static void sort(const berth_problem_t *problem, uint32_t *items, uint32_t count
   }
 }
 
-/* ---- One buffer, one pair
- * ------------------------------------------------------------------------ */
+/* ---- One buffer, one pair -------------------------------------------------------------------- */
 
 static bool report(berth_finding_t *finding, berth_fault_t fault, uint32_t a, uint32_t b,
                    uint64_t bytes) {
@@ -141,8 +139,7 @@ static bool check_figures(const verifier_t *verifier, berth_finding_t *finding) 
   return true;
 }
 
-/* ---- Two buffers that are live in the same step
- * -------------------------------------------------- */
+/* ---- Two buffers that are live in the same step ---------------------------------------------- */
 
 static uint32_t last_in_share(const verifier_t *verifier, uint32_t i) {
   while (verifier->share[i] != i) i = verifier->share[i];
@@ -205,8 +202,7 @@ static bool check_overlaps(verifier_t *verifier, uint32_t pair_count, berth_find
   return true;
 }
 
-/* ---- The whole
- * ----------------------------------------------------------------------------------- */
+/* ---- The whole ------------------------------------------------------------------------------- */
 
 static bool check(verifier_t *verifier, berth_finding_t *finding) {
   const berth_problem_t *problem = verifier->problem;
