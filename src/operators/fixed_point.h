@@ -54,11 +54,12 @@ static inline int32_t berth_divide_by_power(int32_t x, int32_t exponent) {
   return (x >> exponent) + ((x & mask) > threshold);
 }
 
-/* x times a factor, rounded twice. */
+/* x times a factor, rounded twice. Saturates where the shift to the left overflows. */
 static inline int32_t berth_multiply(int32_t x, berth_multiplier_t by) {
   int32_t left = by.shift > 0 ? by.shift : 0;
   int32_t right = by.shift > 0 ? 0 : -by.shift;
-  int32_t scaled = (int32_t)((uint32_t)x << left);
+  int64_t wide = (int64_t)x * (INT64_C(1) << left);
+  int32_t scaled = wide > INT32_MAX ? INT32_MAX : wide < INT32_MIN ? INT32_MIN : (int32_t)wide;
   return berth_divide_by_power(berth_multiply_high(scaled, by.multiplier), right);
 }
 

@@ -1,6 +1,7 @@
 /* Products of 8-bit rows, portable: a plain sum for each output, in a form that compilers turn into
  * vector multiplications of 16-bit pairs. */
 #include "operators/matmul_int8.h"
+#include "operators/rescale_avx2.h"
 
 #define BLOCK 8u /* channels whose factors are derived at a time */
 
@@ -23,33 +24,38 @@ static uint32_t dot_uint8(const uint8_t *a, const uint8_t *b, uint32_t count, in
   return sum;
 }
 
-static void matmul_portable(const berth_matmul_int8_t *m, uint32_t group, const uint8_t *in,
-                            size_t in_step, uint8_t *out, size_t out_step, uint32_t rows) {
-  uint32_t base = group * m->channels;
-  for (uint32_t first = 0; first < m->channels; first += BLOCK) {
-    uint32_t count = m->channels - first < BLOCK ? m->channels - first : BLOCK;
-    int32_t multipliers[BLOCK], shifts[BLOCK];
-    berth_rescale_factors(&m->rescale, base + first, count, multipliers, shifts);
-    for (uint32_t row = 0; row < rows; row++) {
-      const uint8_t *a = in + row * in_step;
-      for (uint32_t i = 0; i < count; i++) {
-        uint32_t channel = base + first + i;
-        const uint8_t *b = m->filter + (size_t)channel * m->depth;
-        uint32_t sum = m->is_unsigned ? dot_uint8(a, b, m->depth, m->input_zero, m->filter_zero)
-                                      : dot_int8((const int8_t *)a, (const int8_t *)b, m->depth,
-                                                 m->input_zero, m->filter_zero);
-        if (m->bias != NULL) sum += (uint32_t)berth_load_int32(m->bias, channel);
-        berth_multiplier_t factor = {multipliers[i], shifts[i]};
-        out[row * out_step + first + i] =
-            (uint8_t)berth_rescale_apply(&m->rescale, (int32_t)sum, factor);
-      }
+void berth_matmul_int8_portable(const berth_matmul_int8_t *m, uint32_t first, uint32_t count,
+                                const uint8_t *in, size_t in_step, uint8_t *out, size_t out_step,
+                                uint32_t rows) {
+  int32_t multipliers[BLOCK], shifts[BLOCK];
+  berth_rescale_factors(&m->rescale, first, count, multipliers, shifts);
+  for (uint32_t row = 0; row < rows; row++) {
+    const uint8_t *a = in + row * in_step;
+    for (uint32_t i = 0; i < count; i++) {
+      const uint8_t *b = m->filter + (size_t)(first + i) * m->depth;
+      uint32_t sum = m->is_unsigned ? dot_uint8(a, b, m->depth, m->input_zero, m->filter_zero)
+                                    : dot_int8((const int8_t *)a, (const int8_t *)b, m->depth,
+                                               m->input_zero, m->filter_zero);
+      if (m->bias != NULL) sum += (uint32_t)berth_load_int32(m->bias, first + i);
+      berth_multiplier_t factor = {multipliers[i], shifts[i]};
+      out[row * out_step + i] = (uint8_t)berth_rescale_apply(&m->rescale, (int32_t)sum, factor);
     }
   }
 }
 
-void berth_matmul_int8(const berth_matmul_int8_t *matmul, uint32_t cpu, uint32_t group,
+void berth_matmul_int8(const berth_matmul_int8_t *m, uint32_t cpu, uint32_t group,
                        const uint8_t *in, size_t in_step, uint8_t *out, size_t out_step,
                        uint32_t rows) {
+#if BERTH_HAS_AVX2
+  if (cpu & BERTH_CPU_AVX2 && (m->is_unsigned || m->filter_zero == 0)) {
+    berth_matmul_int8_avx2(m, group, in, in_step, out, out_step, rows);
+    return;
+  }
+#endif
   (void)cpu;
-  matmul_portable(matmul, group, in, in_step, out, out_step, rows);
+  for (uint32_t first = 0; first < m->channels; first += BLOCK) {
+    uint32_t count = m->channels - first < BLOCK ? m->channels - first : BLOCK;
+    berth_matmul_int8_portable(m, group * m->channels + first, count, in, in_step, out + first,
+                               out_step, rows);
+  }
 }

@@ -27,7 +27,11 @@ void berth_matmul_int8(const berth_matmul_int8_t *matmul, uint32_t cpu, uint32_t
                        const uint8_t *in, size_t in_step, uint8_t *out, size_t out_step,
                        uint32_t rows);
 
-/* The same with AVX2, which must be there; where the compiler can't, it isn't called. */
+/* The two implementations behind it. Portable: channels [first, first + count) of the filter, at
+ * most 8. AVX2 must be there; filter_zero must be 0 unless is_unsigned. */
+void berth_matmul_int8_portable(const berth_matmul_int8_t *matmul, uint32_t first, uint32_t count,
+                                const uint8_t *in, size_t in_step, uint8_t *out, size_t out_step,
+                                uint32_t rows);
 void berth_matmul_int8_avx2(const berth_matmul_int8_t *matmul, uint32_t group, const uint8_t *in,
                             size_t in_step, uint8_t *out, size_t out_step, uint32_t rows);
 
