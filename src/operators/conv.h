@@ -76,6 +76,15 @@ static inline berth_taps_t berth_taps(uint32_t output, uint32_t stride, uint32_t
 typedef void berth_conv_product_t(const void *context, uint32_t group, const uint8_t *in,
                                   size_t in_step, uint8_t *out, size_t out_step, uint32_t count);
 
+/* Whether every pixel's inputs lie together in the input: 1x1 without padding. */
+bool berth_conv_in_place(const berth_conv_t *conv);
+
+/* Copies the inputs of output pixel (x, y) of image `batch` for `group` to `to`, filter row after
+ * filter row `row_step` bytes apart, with `fill` for what lies outside. `element`: bytes of an
+ * element. */
+void berth_conv_gather(const berth_conv_t *conv, uint32_t element, uint8_t fill, uint32_t batch,
+                       uint32_t y, uint32_t x, uint32_t group, uint8_t *to, size_t row_step);
+
 /* Bytes of scratch for the patches that berth_conv_run gathers; 0 where every pixel's inputs lie
  * together already. `element`: bytes of an input element. */
 uint32_t berth_conv_patch_bytes(const berth_conv_t *conv, uint32_t element);

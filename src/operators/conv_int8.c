@@ -1,12 +1,62 @@
-/* CONV_2D for int8 and uint8: a matrix product of 8-bit rows.
+/* CONV_2D for int8 and uint8: prepare, and the way over the image.
  *
- * The reference skips taps in the padding; here they are the input's zero point and add nothing.
+ * The outermost loop is over blocks of output channels, whose weights may be unpacked into scratch
+ * once and then serve all pixels; then come rows, and runs of pixels within them. Pixels whose
+ * inputs lie inside the image are computed where those lie. Those at the border are gathered first,
+ * a few at a time, with the input's zero point for what is outside: the reference leaves such taps
+ * out, and (zero point - zero point) x weight adds nothing. Filters of very thin rows are gathered
+ * everywhere, since spans are read 16 bytes at a time. Filters that are too large to unpack become
+ * plain matrix products.
  */
+#include "operators/conv_int8.h"
 #include "operators/conv.h"
-#include "operators/matmul_int8.h"
+#include "operators/rescale_avx2.h"
 
-/* Scratch: factors (where patches are gathered, hence many small products), patches. */
-enum { FACTORS, PATCHES };
+#define PACKED_MOST   24576u /* bytes of scratch for the weights of a block */
+#define GATHER_PIXELS 8u     /* gathered at a time, where all are */
+#define BORDER_PIXELS 2u     /* gathered at a time, where only the border is */
+#define ALIGN         32u    /* of the packed weights */
+
+/* Scratch. Where the convolution is a matrix product: factors and patches. */
+enum { PACKED, PATCHES };
+
+/* How a convolution is carried out; follows from its geometry alone. */
+typedef struct way {
+  bool product;         /* as a matrix product */
+  bool gathered;        /* every pixel is gathered, as one span */
+  uint32_t spans, span; /* of a pixel */
+  uint32_t patch_row;   /* bytes of a span in a patch */
+  uint32_t patches;     /* gathered at a time; 0: never */
+  uint32_t patch_bytes; /* all patches, and a span of zero points behind them */
+  uint32_t packed_bytes;
+} way_t;
+
+static uint32_t round_up(uint32_t x, uint32_t to) {
+  return (x + to - 1) / to * to;
+}
+
+static way_t way_of(const berth_conv_t *conv) {
+  way_t way = {.spans = conv->filter_h, .span = conv->filter_w * conv->filter_c};
+  uint32_t depth = way.spans * way.span;
+  bool contiguous = conv->filter_w == 1 || (conv->dilation_w == 1 && conv->groups == 1);
+  way.gathered =
+      conv->filter_h * conv->filter_w > 1 &&
+      (!contiguous || way.spans > BERTH_CONV_SPANS ||
+       2 * round_up(depth, BERTH_CONV_STEP) <= way.spans * round_up(way.span, BERTH_CONV_STEP));
+  if (way.gathered) {
+    way.spans = 1;
+    way.span = depth;
+  }
+  way.patch_row = way.gathered ? way.span / conv->filter_h : round_up(way.span, BERTH_CONV_STEP);
+  if (way.gathered || !berth_conv_in_place(conv) || way.span < BERTH_CONV_STEP) {
+    way.patches = way.gathered ? GATHER_PIXELS : BORDER_PIXELS;
+    way.patch_bytes = way.patches * round_up(way.patch_row * conv->filter_h, BERTH_CONV_STEP) +
+                      (way.gathered ? 0 : way.patch_row);
+  }
+  way.packed_bytes = berth_conv_packed_bytes(way.spans, way.span) + ALIGN - 16;
+  way.product = way.packed_bytes > PACKED_MOST;
+  return way;
+}
 
 berth_status_t berth_conv_int8_prepare(berth_call_t *call, const berth_conv_t *conv,
                                        berth_contract_t *contract) {
@@ -20,9 +70,16 @@ berth_status_t berth_conv_int8_prepare(berth_call_t *call, const berth_conv_t *c
   berth_status_t status =
       berth_rescale_check(call, &conv->input, &conv->filter, &conv->output, conv->output_c, 0);
   if (status != BERTH_OK) return status;
-  contract->scratch[PATCHES] = berth_conv_patch_bytes(conv, 1);
-  berth_rescale_place(call, conv->filter.scales.count, contract->scratch[PATCHES] != 0,
-                      &contract->workspace, &contract->scratch[FACTORS]);
+  way_t way = way_of(conv);
+  if (way.product) {
+    contract->scratch[PATCHES] = berth_conv_patch_bytes(conv, 1);
+    berth_rescale_place(call, conv->filter.scales.count, contract->scratch[PATCHES] != 0,
+                        &contract->workspace, &contract->scratch[PACKED]);
+  } else {
+    contract->scratch[PATCHES] = way.patch_bytes;
+    contract->scratch[PACKED] = way.packed_bytes;
+    berth_rescale_place(call, conv->filter.scales.count, false, &contract->workspace, NULL);
+  }
   return BERTH_OK;
 }
 
@@ -40,6 +97,8 @@ berth_status_t berth_conv_int8_init(berth_call_t *call, const berth_conv_t *conv
   return BERTH_OK;
 }
 
+/* ---- As a matrix product --------------------------------------------------------------------- */
+
 typedef struct context {
   berth_matmul_int8_t matmul;
   uint32_t cpu;
@@ -49,6 +108,185 @@ static void product(const void *context, uint32_t group, const uint8_t *in, size
                     uint8_t *out, size_t out_step, uint32_t count) {
   const context_t *c = context;
   berth_matmul_int8(&c->matmul, c->cpu, group, in, in_step, out, out_step, count);
+}
+
+static void run_product(const berth_call_t *call, const berth_conv_t *conv, context_t *context) {
+  bool is_shared = berth_conv_patch_bytes(conv, 1) != 0;
+  berth_rescale_use(call, &context->matmul.rescale, conv->output_c,
+                    is_shared ? call->scratch[PACKED] : NULL);
+  berth_conv_run(call, conv, 1, 1, (uint8_t)conv->input.zero_point, call->scratch[PATCHES], product,
+                 context);
+}
+
+/* ---- Block by block -------------------------------------------------------------------------- */
+
+typedef void kernel_t(const berth_conv_block_t *block, const berth_conv_pixels_t *pixels);
+
+/* One block of channels on its way over the image. */
+typedef struct walk {
+  const berth_conv_t *conv;
+  const way_t *way;
+  const berth_conv_block_t *block;
+  kernel_t *kernel;
+  uint8_t *patches;
+  const uint8_t *zeros; /* a span of zero points */
+  const uint8_t *end;   /* of the input's memory */
+  uint32_t group;
+  uint32_t channel; /* of the output, where the block's channels begin */
+} walk_t;
+
+/* Output pixels [first, last) of a row, gathered. */
+static void gathered(const walk_t *walk, uint32_t row, uint32_t first, uint32_t last) {
+  const berth_conv_t *conv = walk->conv;
+  const way_t *way = walk->way;
+  uint32_t batch = row / conv->output_h, y = row % conv->output_h;
+  uint32_t patch = round_up(way->patch_row * conv->filter_h, BERTH_CONV_STEP);
+  berth_conv_pixels_t pixels = {.out_step = conv->output_c};
+  for (uint32_t s = 0; s < way->spans; s++) {
+    pixels.from[s] = walk->patches + (size_t)s * way->patch_row;
+    pixels.step[s] = patch;
+  }
+  for (uint32_t x = first; x < last; x += way->patches) {
+    pixels.count = last - x < way->patches ? last - x : way->patches;
+    for (uint32_t i = 0; i < pixels.count; i++) {
+      berth_conv_gather(conv, 1, (uint8_t)conv->input.zero_point, batch, y, x + i, walk->group,
+                        walk->patches + (size_t)i * patch, way->patch_row);
+    }
+    pixels.out =
+        (uint8_t *)berth_row(&conv->output, row) + (size_t)x * conv->output_c + walk->channel;
+    walk->kernel(walk->block, &pixels);
+  }
+}
+
+/* Output pixels of a row whose inputs lie inside the image, from side to side: [*first, *last). */
+static void inside(const berth_conv_t *conv, uint32_t *first, uint32_t *last) {
+  uint32_t reach = (conv->filter_w - 1) * conv->dilation_w + 1;
+  *first = (conv->pad_w + conv->stride_w - 1) / conv->stride_w;
+  *last = conv->input_w + conv->pad_w >= reach
+              ? (conv->input_w + conv->pad_w - reach) / conv->stride_w + 1
+              : 0;
+  if (*last > conv->output_w) *last = conv->output_w;
+  if (*first > *last) *first = *last;
+}
+
+/* One output row. */
+static void walk_row(const walk_t *walk, uint32_t row) {
+  const berth_conv_t *conv = walk->conv;
+  const way_t *way = walk->way;
+  uint32_t first = 0, last = 0;
+  if (!way->gathered) inside(conv, &first, &last);
+
+  berth_conv_pixels_t pixels = {.out_step = conv->output_c};
+  uint32_t batch = row / conv->output_h, y = row % conv->output_h;
+  size_t start = ((size_t)first * conv->stride_w - conv->pad_w) * conv->input_c +
+                 (size_t)walk->group * conv->filter_c;
+  size_t step = (size_t)conv->stride_w * conv->input_c;
+  for (uint32_t s = 0; s < way->spans && first < last; s++) {
+    int64_t input_y = (int64_t)y * conv->stride_h - conv->pad_h + (int64_t)s * conv->dilation_h;
+    if (input_y < 0 || input_y >= conv->input_h) {
+      pixels.from[s] = walk->zeros;
+      continue;
+    }
+    pixels.from[s] =
+        (const uint8_t *)berth_row(&conv->input, batch * conv->input_h + (uint32_t)input_y) + start;
+    pixels.step[s] = step;
+    /* A short span is read beyond its end: not beyond the input's, though. */
+    while (way->span < BERTH_CONV_STEP && first < last &&
+           (size_t)(walk->end - pixels.from[s]) < (last - first - 1) * step + BERTH_CONV_STEP) {
+      last--;
+    }
+  }
+  if (first < last) {
+    gathered(walk, row, 0, first);
+    pixels.count = last - first;
+    pixels.out =
+        (uint8_t *)berth_row(&conv->output, row) + (size_t)first * conv->output_c + walk->channel;
+    walk->kernel(walk->block, &pixels);
+  } else {
+    last = 0;
+  }
+  gathered(walk, row, last, conv->output_w);
+}
+
+/* Rows [first, last) of a 1x1 convolution whose pixels all lie one after the other. */
+static void walk_pixels(const walk_t *walk, uint32_t first, uint32_t last) {
+  const berth_conv_t *conv = walk->conv;
+  uint32_t count = (last - first) * conv->output_w;
+  uint32_t tail = 0;
+  if (walk->way->span < BERTH_CONV_STEP) { /* the last ones, whose spans are read beyond the end */
+    tail = (BERTH_CONV_STEP + conv->input_c - 1) / conv->input_c;
+    tail = (tail + conv->output_w - 1) / conv->output_w; /* rows */
+    if (tail > last - first) tail = last - first;
+    count -= tail * conv->output_w;
+  }
+  berth_conv_pixels_t pixels = {.from[0] = (const uint8_t *)berth_row(&conv->input, first) +
+                                           (size_t)walk->group * conv->filter_c,
+                                .step[0] = conv->input_c,
+                                .count = count,
+                                .out = (uint8_t *)berth_row(&conv->output, first) + walk->channel,
+                                .out_step = conv->output_c};
+  if (count > 0) walk->kernel(walk->block, &pixels);
+  for (uint32_t row = last - tail; row < last; row++) walk_row(walk, row);
+}
+
+/* Makes the block of channels [first, first + count) of the filter ready; returns its kernel. */
+static kernel_t *open_block(const berth_call_t *call, const berth_matmul_int8_t *matmul,
+                            const way_t *way, uint32_t first, uint32_t count,
+                            berth_conv_block_t *block) {
+  uintptr_t packed = (uintptr_t)call->scratch[PACKED];
+  packed += (ALIGN - packed % ALIGN) % ALIGN;
+  *block = (berth_conv_block_t){.matmul = matmul,
+                                .first = first,
+                                .count = count,
+                                .spans = way->spans,
+                                .span = way->span,
+                                .packed = (int16_t *)packed};
+  for (uint32_t i = 0; i < BERTH_CONV_BLOCK; i++) {
+    block->shifts[i] = -1;
+    if (i < count && matmul->bias != NULL) {
+      block->bias[i] = berth_load_int32(matmul->bias, first + i);
+    }
+  }
+  berth_rescale_factors(&matmul->rescale, first, count, block->multipliers, block->shifts);
+#if BERTH_HAS_AVX2
+  if (call->cpu & BERTH_CPU_AVX2 && berth_rescale_avx2_can(block->shifts, count)) {
+    berth_conv_pack_avx2(block);
+    return berth_conv_pixels_avx2;
+  }
+#endif
+  return berth_conv_pixels_portable;
+}
+
+static void run_blocks(const berth_call_t *call, const berth_conv_t *conv, const way_t *way,
+                       berth_matmul_int8_t *matmul) {
+  berth_rescale_use(call, &matmul->rescale, conv->output_c, NULL);
+  uint8_t *patches = call->scratch[PATCHES];
+  walk_t walk = {.conv = conv,
+                 .way = way,
+                 .patches = patches,
+                 .end = conv->input.data + (size_t)conv->input.ring * conv->input.row_bytes};
+  if (way->patches != 0) {
+    memset(patches, (uint8_t)conv->input.zero_point, way->patch_bytes);
+    walk.zeros = patches + way->patch_bytes - way->patch_row;
+  }
+  bool flat = berth_conv_in_place(conv) && conv->stride_h == 1 && conv->stride_w == 1 &&
+              conv->input.ring == conv->input.rows && conv->output.ring == conv->output.rows;
+  for (uint32_t channel = 0; channel < conv->output_c;) {
+    uint32_t group_end = (channel / matmul->channels + 1) * matmul->channels;
+    uint32_t count =
+        group_end - channel < BERTH_CONV_BLOCK ? group_end - channel : BERTH_CONV_BLOCK;
+    berth_conv_block_t block;
+    walk.kernel = open_block(call, matmul, way, channel, count, &block);
+    walk.block = &block;
+    walk.group = channel / matmul->channels;
+    walk.channel = channel;
+    if (flat) {
+      walk_pixels(&walk, call->first_row, call->last_row);
+    } else {
+      for (uint32_t row = call->first_row; row < call->last_row; row++) walk_row(&walk, row);
+    }
+    channel += count;
+  }
 }
 
 berth_status_t berth_conv_int8_eval(berth_call_t *call, const berth_conv_t *conv) {
@@ -64,9 +302,11 @@ berth_status_t berth_conv_int8_eval(berth_call_t *call, const berth_conv_t *conv
                  .rescale = rescale_of(conv)},
       .cpu = call->cpu,
   };
-  berth_rescale_use(call, &context.matmul.rescale, conv->output_c,
-                    berth_conv_patch_bytes(conv, 1) != 0 ? call->scratch[FACTORS] : NULL);
-  berth_conv_run(call, conv, 1, 1, (uint8_t)conv->input.zero_point, call->scratch[PATCHES], product,
-                 &context);
+  way_t way = way_of(conv);
+  if (way.product) {
+    run_product(call, conv, &context);
+  } else {
+    run_blocks(call, conv, &way, &context.matmul);
+  }
   return BERTH_OK;
 }

@@ -18,7 +18,7 @@ static uint32_t patch_step(const berth_conv_t *conv, uint32_t element) {
   return conv->filter_h * conv->filter_w * conv->filter_c * element;
 }
 
-static bool in_place(const berth_conv_t *conv) {
+bool berth_conv_in_place(const berth_conv_t *conv) {
   return conv->filter_h == 1 && conv->filter_w == 1 && conv->pad_h == 0 && conv->pad_w == 0;
 }
 
@@ -31,40 +31,61 @@ static uint32_t strip_pixels(const berth_conv_t *conv, uint32_t element) {
 }
 
 uint32_t berth_conv_patch_bytes(const berth_conv_t *conv, uint32_t element) {
-  return in_place(conv) ? 0 : strip_pixels(conv, element) * patch_step(conv, element);
+  return berth_conv_in_place(conv) ? 0 : strip_pixels(conv, element) * patch_step(conv, element);
 }
 
-/* Writes one patch: the inputs of output pixel (x, y) of an image for `group`. */
-static void gather(const berth_conv_t *conv, uint32_t element, uint8_t fill, uint32_t batch,
-                   uint32_t y, uint32_t x, uint32_t group, uint8_t *to) {
+/* memcpy and memset for the few bytes that a row of a filter has: calls would cost more than they
+ * copy. */
+static inline void copy(uint8_t *to, const uint8_t *from, size_t size) {
+  if (size >= 4 && size <= 8) { /* two overlapping words */
+    uint32_t first, last;
+    memcpy(&first, from, 4);
+    memcpy(&last, from + size - 4, 4);
+    memcpy(to, &first, 4);
+    memcpy(to + size - 4, &last, 4);
+  } else if (size > 8 && size <= 16) {
+    uint64_t first, last;
+    memcpy(&first, from, 8);
+    memcpy(&last, from + size - 8, 8);
+    memcpy(to, &first, 8);
+    memcpy(to + size - 8, &last, 8);
+  } else if (size < 4) {
+    for (size_t i = 0; i < size; i++) to[i] = from[i];
+  } else {
+    memcpy(to, from, size);
+  }
+}
+
+static inline void set(uint8_t *to, uint8_t value, size_t size) {
+  if (size == 0) return;
+  memset(to, value, size);
+}
+
+void berth_conv_gather(const berth_conv_t *conv, uint32_t element, uint8_t fill, uint32_t batch,
+                       uint32_t y, uint32_t x, uint32_t group, uint8_t *to, size_t row_step) {
   berth_taps_t h =
       berth_taps(x, conv->stride_w, conv->pad_w, conv->dilation_w, conv->filter_w, conv->input_w);
   size_t inside = h.last - h.first;
   size_t pixel = (size_t)conv->input_c * element; /* of the input */
   size_t tap = (size_t)conv->filter_c * element;  /* of the patch */
-  for (uint32_t i = 0; i < conv->filter_h; i++) {
+  for (uint32_t i = 0; i < conv->filter_h; i++, to += row_step) {
     int64_t input_y = (int64_t)y * conv->stride_h - conv->pad_h + (int64_t)i * conv->dilation_h;
     if (input_y < 0 || input_y >= conv->input_h || inside == 0) {
-      memset(to, fill, conv->filter_w * tap);
-      to += conv->filter_w * tap;
+      set(to, fill, conv->filter_w * tap);
       continue;
     }
     const uint8_t *from =
         (const uint8_t *)berth_row(&conv->input, batch * conv->input_h + (uint32_t)input_y) +
         h.at * pixel + group * tap;
-    memset(to, fill, h.first * tap);
-    to += h.first * tap;
+    set(to, fill, h.first * tap);
     if (tap == pixel && conv->dilation_w == 1) {
-      memcpy(to, from, inside * tap);
-      to += inside * tap;
+      copy(to + h.first * tap, from, inside * tap);
     } else {
       for (size_t j = 0; j < inside; j++) {
-        memcpy(to, from + j * conv->dilation_w * pixel, tap);
-        to += tap;
+        copy(to + (h.first + j) * tap, from + j * conv->dilation_w * pixel, tap);
       }
     }
-    memset(to, fill, (conv->filter_w - h.last) * tap);
-    to += (conv->filter_w - h.last) * tap;
+    set(to + h.last * tap, fill, (conv->filter_w - h.last) * tap);
   }
 }
 
@@ -75,7 +96,7 @@ void berth_conv_run(const berth_call_t *call, const berth_conv_t *conv, uint32_t
   size_t out_pixel = (size_t)conv->output_c * output_element;
   size_t out_group = out_pixel / conv->groups;
   size_t in_group = (size_t)conv->filter_c * element;
-  bool direct = in_place(conv);
+  bool direct = berth_conv_in_place(conv);
 
   /* Row for row the same pixels, and no ring that wraps: one product for all of them. */
   if (direct && conv->stride_h == 1 && conv->stride_w == 1 &&
@@ -90,6 +111,7 @@ void berth_conv_run(const berth_call_t *call, const berth_conv_t *conv, uint32_t
   }
 
   uint32_t step = patch_step(conv, element);
+  size_t row_step = step / conv->filter_h;
   uint32_t strip = direct ? conv->output_w : strip_pixels(conv, element);
   for (uint32_t row = call->first_row; row < call->last_row; row++) {
     uint32_t batch = row / conv->output_h, y = row % conv->output_h;
@@ -104,7 +126,8 @@ void berth_conv_run(const berth_call_t *call, const berth_conv_t *conv, uint32_t
       for (uint32_t x = 0; x < conv->output_w; x += strip) {
         uint32_t count = conv->output_w - x < strip ? conv->output_w - x : strip;
         for (uint32_t i = 0; i < count; i++) {
-          gather(conv, element, fill, batch, y, x + i, group, patches + (size_t)i * step);
+          berth_conv_gather(conv, element, fill, batch, y, x + i, group, patches + (size_t)i * step,
+                            row_step);
         }
         product(context, group, patches, step, out_row + x * out_pixel + group * out_group,
                 out_pixel, count);

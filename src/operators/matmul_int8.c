@@ -1,6 +1,6 @@
 /* Products of 8-bit rows, portable: a plain sum for each output, in a form that compilers turn into
  * vector multiplications of 16-bit pairs. */
-#include "operators/matmul_int8.h"
+#include "operators/conv_int8.h"
 #include "operators/rescale_avx2.h"
 
 #define BLOCK 8u /* channels whose factors are derived at a time */
@@ -24,6 +24,12 @@ static uint32_t dot_uint8(const uint8_t *a, const uint8_t *b, uint32_t count, in
   return sum;
 }
 
+static uint32_t dot(const berth_matmul_int8_t *m, const uint8_t *a, const uint8_t *b,
+                    uint32_t count) {
+  if (m->is_unsigned) return dot_uint8(a, b, count, m->input_zero, m->filter_zero);
+  return dot_int8((const int8_t *)a, (const int8_t *)b, count, m->input_zero, m->filter_zero);
+}
+
 void berth_matmul_int8_portable(const berth_matmul_int8_t *m, uint32_t first, uint32_t count,
                                 const uint8_t *in, size_t in_step, uint8_t *out, size_t out_step,
                                 uint32_t rows) {
@@ -33,9 +39,7 @@ void berth_matmul_int8_portable(const berth_matmul_int8_t *m, uint32_t first, ui
     const uint8_t *a = in + row * in_step;
     for (uint32_t i = 0; i < count; i++) {
       const uint8_t *b = m->filter + (size_t)(first + i) * m->depth;
-      uint32_t sum = m->is_unsigned ? dot_uint8(a, b, m->depth, m->input_zero, m->filter_zero)
-                                    : dot_int8((const int8_t *)a, (const int8_t *)b, m->depth,
-                                               m->input_zero, m->filter_zero);
+      uint32_t sum = dot(m, a, b, m->depth);
       if (m->bias != NULL) sum += (uint32_t)berth_load_int32(m->bias, first + i);
       berth_multiplier_t factor = {multipliers[i], shifts[i]};
       out[row * out_step + i] = (uint8_t)berth_rescale_apply(&m->rescale, (int32_t)sum, factor);
@@ -57,5 +61,22 @@ void berth_matmul_int8(const berth_matmul_int8_t *m, uint32_t cpu, uint32_t grou
     uint32_t count = m->channels - first < BLOCK ? m->channels - first : BLOCK;
     berth_matmul_int8_portable(m, group * m->channels + first, count, in, in_step, out + first,
                                out_step, rows);
+  }
+}
+
+void berth_conv_pixels_portable(const berth_conv_block_t *block,
+                                const berth_conv_pixels_t *pixels) {
+  const berth_matmul_int8_t *m = block->matmul;
+  for (uint32_t p = 0; p < pixels->count; p++) {
+    uint8_t *out = pixels->out + p * pixels->out_step;
+    for (uint32_t i = 0; i < block->count; i++) {
+      const uint8_t *weights = m->filter + (size_t)(block->first + i) * m->depth;
+      uint32_t sum = (uint32_t)block->bias[i];
+      for (uint32_t s = 0; s < block->spans; s++, weights += block->span) {
+        sum += dot(m, pixels->from[s] + p * pixels->step[s], weights, block->span);
+      }
+      berth_multiplier_t factor = {block->multipliers[i], block->shifts[i]};
+      out[i] = (uint8_t)berth_rescale_apply(&m->rescale, (int32_t)sum, factor);
+    }
   }
 }

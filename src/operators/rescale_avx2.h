@@ -19,68 +19,103 @@
 #define BERTH_AVX2        __attribute__((target("avx2,fma,f16c")))
 #define BERTH_AVX2_INLINE static inline __attribute__((always_inline, target("avx2,fma,f16c")))
 
-/* Larger shifts to the left are left to the portable code. */
-#define BERTH_AVX2_LEFT_MAX 12
-
 /* The factors of eight channels, as the instructions want them: 64-bit things for the even and for
  * the odd channels. */
 typedef struct berth_rescale_avx2 {
   __m256i multiplier[2];
   __m256i nudge[2];
-  __m256i sign[2]; /* bit 31 where negative sums round the other way */
-  __m256i right;   /* shift of the high halves */
+  __m256i sign;  /* bit 31 where negative sums round the other way */
+  __m256i right; /* shift of the high halves */
   __m256i left, most, least;
-  bool has_left; /* does any channel have left > 0? */
+  bool has_left;      /* does any channel have left > 0? */
+  __m256i zero_point; /* 16 bits */
+  __m128i min, max;   /* 8 bits */
 } berth_rescale_avx2_t;
 
-/* False: a factor is out of this code's range. */
-BERTH_AVX2_INLINE bool berth_rescale_avx2_load(const berth_rescale_t *rescale, uint32_t first,
-                                               uint32_t count, berth_rescale_avx2_t *to) {
-  int32_t multipliers[8] = {0}, shifts[8] = {0};
-  berth_rescale_factors(rescale, first, count, multipliers, shifts);
-  int64_t nudge[8], sign[8];
-  int32_t left[8], right[8], most[8];
-  to->has_left = false;
-  for (uint32_t i = 0; i < 8; i++) {
-    uint32_t at = i / 2 + 4 * (i % 2); /* evens first */
-    bool is_left = shifts[i] >= 0;
-    if (shifts[i] >= BERTH_AVX2_LEFT_MAX) return false;
-    if (is_left && i < count && multipliers[i] != 0) to->has_left = true;
-    int32_t e = -shifts[i];
-    left[i] = is_left ? shifts[i] + 1 : 0;
-    right[i] = is_left ? 0 : e - 1;
-    most[i] = INT32_MAX >> (left[i] + (is_left ? 1 : 0));
-    nudge[at] = is_left ? INT64_C(1) << 31
-                        : (INT64_C(1) << (30 + e)) + (rescale->once ? 0 : INT64_C(1) << 30);
-    sign[at] = is_left || rescale->once ? 0 : INT64_C(1) << 31;
+/* Larger shifts to the left must be left to the portable code. */
+#define BERTH_AVX2_SHIFT_MAX 11
+
+static inline bool berth_rescale_avx2_can(const int32_t *shifts, uint32_t count) {
+  bool can = true;
+  for (uint32_t i = 0; i < count; i++) can = can && shifts[i] <= BERTH_AVX2_SHIFT_MAX;
+  return can;
+}
+
+/* From the factors of eight channels (where there are fewer, any that berth_rescale_avx2_can). */
+BERTH_AVX2_INLINE berth_rescale_avx2_t berth_rescale_avx2_load(const int32_t *multipliers,
+                                                               const int32_t *shifts,
+                                                               const berth_rescale_t *rescale) {
+  berth_rescale_avx2_t to;
+  __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi32(1);
+  __m256i shift = _mm256_loadu_si256((const __m256i *)(const void *)shifts);
+  __m256i is_left = _mm256_cmpgt_epi32(shift, _mm256_set1_epi32(-1));
+  to.multiplier[0] = _mm256_loadu_si256((const __m256i *)(const void *)multipliers);
+  to.multiplier[1] = _mm256_srli_epi64(to.multiplier[0], 32);
+  /* right = e - 1, or 0 for factors of 1/2 and more */
+  to.right = _mm256_max_epi32(_mm256_sub_epi32(_mm256_set1_epi32(-1), shift), zero);
+  to.left = _mm256_and_si256(_mm256_add_epi32(shift, one), is_left);
+  /* What exceeds this saturates anyway; a right-shifted channel has no limit. */
+  __m256i bound = _mm256_add_epi32(to.left, _mm256_and_si256(is_left, one));
+  to.most = _mm256_srlv_epi32(_mm256_set1_epi32(INT32_MAX), bound);
+  to.least = _mm256_sub_epi32(_mm256_set1_epi32(-1), to.most);
+  to.has_left = _mm256_movemask_epi8(is_left) != 0;
+  /* nudge = 2^(31 + right) and, with two roundings, 2^30; one rounding: 2^31, which is the former
+   */
+  __m256i even = _mm256_and_si256(to.right, _mm256_set1_epi64x(0xffffffff));
+  __m256i odd = _mm256_srli_epi64(to.right, 32);
+  __m256i base = _mm256_set1_epi64x(INT64_C(1) << 31);
+  to.nudge[0] = _mm256_sllv_epi64(base, even);
+  to.nudge[1] = _mm256_sllv_epi64(base, odd);
+  if (rescale->once) {
+    to.sign = zero;
+  } else {
+    to.sign = _mm256_andnot_si256(is_left, _mm256_set1_epi32(INT32_MIN));
+    __m256i first = _mm256_srli_epi32(to.sign, 1); /* 2^30 */
+    to.nudge[0] =
+        _mm256_add_epi64(to.nudge[0], _mm256_and_si256(first, _mm256_set1_epi64x(0xffffffff)));
+    to.nudge[1] = _mm256_add_epi64(to.nudge[1], _mm256_srli_epi64(first, 32));
   }
-  to->multiplier[0] = _mm256_loadu_si256((const __m256i *)(const void *)multipliers);
-  to->multiplier[1] = _mm256_srli_epi64(to->multiplier[0], 32);
-  for (int i = 0; i < 2; i++) {
-    to->nudge[i] = _mm256_loadu_si256((const __m256i *)(const void *)(nudge + 4 * i));
-    to->sign[i] = _mm256_loadu_si256((const __m256i *)(const void *)(sign + 4 * i));
-  }
-  to->left = _mm256_loadu_si256((const __m256i *)(const void *)left);
-  to->right = _mm256_loadu_si256((const __m256i *)(const void *)right);
-  to->most = _mm256_loadu_si256((const __m256i *)(const void *)most);
-  to->least = _mm256_sub_epi32(_mm256_setzero_si256(), to->most);
-  return true;
+  to.zero_point = _mm256_set1_epi16((int16_t)rescale->zero_point);
+  to.min = _mm_set1_epi8((char)rescale->min);
+  to.max = _mm_set1_epi8((char)rescale->max);
+  return to;
 }
 
 /* Eight sums, scaled; the zero point and the range are still to come. */
 BERTH_AVX2_INLINE __m256i berth_rescale_avx2_apply(const berth_rescale_avx2_t *by, __m256i x) {
   if (by->has_left) { /* what would overflow is far beyond any 8-bit range */
-    __m256i inside = _mm256_max_epi32(_mm256_min_epi32(x, by->most), by->least);
-    __m256i is_left = _mm256_cmpgt_epi32(by->left, _mm256_setzero_si256());
-    x = _mm256_sllv_epi32(_mm256_blendv_epi8(x, inside, is_left), by->left);
+    x = _mm256_max_epi32(_mm256_min_epi32(x, by->most), by->least);
+    x = _mm256_sllv_epi32(x, by->left);
   }
   __m256i y = _mm256_srli_epi64(x, 32);
+  __m256i sign = _mm256_and_si256(x, by->sign);
   __m256i even = _mm256_add_epi64(_mm256_mul_epi32(x, by->multiplier[0]), by->nudge[0]);
   __m256i odd = _mm256_add_epi64(_mm256_mul_epi32(y, by->multiplier[1]), by->nudge[1]);
-  even = _mm256_sub_epi64(even, _mm256_and_si256(x, by->sign[0]));
-  odd = _mm256_sub_epi64(odd, _mm256_and_si256(y, by->sign[1]));
+  even = _mm256_sub_epi64(even, _mm256_and_si256(sign, _mm256_set1_epi64x(0xffffffff)));
+  odd = _mm256_sub_epi64(odd, _mm256_srli_epi64(sign, 32));
   __m256i high = _mm256_blend_epi32(_mm256_srli_epi64(even, 32), odd, 0xaa);
   return _mm256_srav_epi32(high, by->right);
+}
+
+/* Two times eight scaled sums as bytes, with zero point and range. */
+BERTH_AVX2_INLINE __m128i berth_rescale_avx2_narrow(const berth_rescale_avx2_t *by, __m256i first,
+                                                    __m256i second, bool is_unsigned) {
+  /* [first 0-3, second 0-3 | first 4-7, second 4-7] */
+  __m256i words = _mm256_adds_epi16(_mm256_packs_epi32(first, second), by->zero_point);
+  words = _mm256_permute4x64_epi64(words, 0xd8);
+  /* [first 0-3, 4-7 | second ...] once the middle quarters are swapped */
+  __m128i low = _mm256_castsi256_si128(words), high = _mm256_extracti128_si256(words, 1);
+  if (is_unsigned) {
+    return _mm_max_epu8(_mm_min_epu8(_mm_packus_epi16(low, high), by->max), by->min);
+  }
+  return _mm_max_epi8(_mm_min_epi8(_mm_packs_epi16(low, high), by->max), by->min);
+}
+
+/* From four registers with four partial sums in each half, the four sums in each half. */
+BERTH_AVX2_INLINE __m256i berth_add_quads_avx2(__m256i a, __m256i b, __m256i c, __m256i d) {
+  __m256i ab = _mm256_add_epi32(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b));
+  __m256i cd = _mm256_add_epi32(_mm256_unpacklo_epi32(c, d), _mm256_unpackhi_epi32(c, d));
+  return _mm256_add_epi32(_mm256_unpacklo_epi64(ab, cd), _mm256_unpackhi_epi64(ab, cd));
 }
 
 #endif

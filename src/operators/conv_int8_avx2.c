@@ -1,0 +1,186 @@
+/* CONV_2D for int8 and uint8 with AVX2.
+ *
+ * The weights of eight channels are spread out to 16 bits, zero point taken off, in scratch. There
+ * a register holds eight of channel j and eight of channel j + 4: for each 16 bytes of a span, [j:
+ * 0-7 | j + 4: 8-15] for j = 0...3, then [j: 8-15 | j + 4: 0-7]. Thus 16 inputs, spread out by the
+ * load and multiplied once as they are and once with their halves swapped, add up to four partial
+ * sums for each channel, in four registers; two pixels are done at a time.
+ *
+ * The input's zero point is taken off the bias: sum (a - z) w = sum a w - z sum w. Where the length
+ * of a span is not a multiple of 16, its last 16 bytes are read again with weights of 0 for what
+ * was counted already; a span that is shorter is read beyond its end, with weights of 0 as well.
+ */
+#include "operators/conv_int8.h"
+#include "operators/rescale_avx2.h"
+
+#if BERTH_HAS_AVX2
+
+#define PAIRS (BERTH_CONV_BLOCK / 2)
+#define LANES 16u /* 16-bit numbers of a register */
+
+/* 16 weights of a channel: those of the span's bytes [at, at + 16), 0 where `keep` says so. */
+BERTH_AVX2_INLINE __m256i weights_at(const uint8_t *from, bool is_unsigned, __m256i zero,
+                                     __m256i keep) {
+  __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)from);
+  __m256i wide = is_unsigned ? _mm256_cvtepu8_epi16(bytes) : _mm256_cvtepi8_epi16(bytes);
+  return _mm256_and_si256(_mm256_sub_epi16(wide, zero), keep);
+}
+
+BERTH_AVX2_INLINE __m256i lanes_from(int first, int last) { /* all ones in lanes [first, last) */
+  __m256i index = _mm256_setr_epi16(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  __m256i low = _mm256_cmpgt_epi16(index, _mm256_set1_epi16((int16_t)(first - 1)));
+  __m256i high = _mm256_cmpgt_epi16(_mm256_set1_epi16((int16_t)last), index);
+  return _mm256_and_si256(low, high);
+}
+
+BERTH_AVX2_INLINE __m256i add_pairs(__m256i sums, __m256i weights) {
+  return _mm256_add_epi32(sums, _mm256_madd_epi16(weights, _mm256_set1_epi16(1)));
+}
+
+BERTH_AVX2_INLINE int32_t total(__m256i x) {
+  __m128i half = _mm_add_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+  half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0x4e));
+  half = _mm_add_epi32(half, _mm_shuffle_epi32(half, 0xb1));
+  return _mm_cvtsi128_si32(half);
+}
+
+/* Packs channels j and j + 4 of the block; adds up their weights. */
+BERTH_AVX2_INLINE void pack_pair(const berth_conv_block_t *block, uint32_t j, bool is_unsigned,
+                                 int32_t sums[2]) {
+  const berth_matmul_int8_t *m = block->matmul;
+  const uint8_t *filter[2];
+  for (uint32_t i = 0; i < 2; i++) { /* missing channels repeat the last */
+    uint32_t channel = j + i * PAIRS < block->count ? j + i * PAIRS : block->count - 1;
+    filter[i] = m->filter + (size_t)(block->first + channel) * m->depth;
+  }
+  __m256i zero = _mm256_set1_epi16((int16_t)m->filter_zero), all = _mm256_set1_epi16(-1);
+  __m256i low = _mm256_setzero_si256(), high = low;
+  __m256i *to = (__m256i *)(void *)block->packed + j;
+  for (uint32_t s = 0; s < block->spans; s++) {
+    for (uint32_t at = 0; at < block->span; at += LANES, to += 2 * PAIRS) {
+      __m256i keep = all;
+      uint32_t from = s * block->span + at, left = block->span - at;
+      uint8_t copies[2][LANES] = {{0}, {0}};
+      const uint8_t *a = filter[0] + from, *b = filter[1] + from;
+      if (left < LANES && at > 0) {
+        a -= LANES - left;
+        b -= LANES - left;
+        keep = lanes_from((int)(LANES - left), LANES);
+      } else if (left < LANES) {
+        memcpy(copies[0], a, left);
+        memcpy(copies[1], b, left);
+        a = copies[0];
+        b = copies[1];
+        keep = lanes_from(0, (int)left);
+      }
+      __m256i first = weights_at(a, is_unsigned, zero, keep);
+      __m256i second = weights_at(b, is_unsigned, zero, keep);
+      _mm256_storeu_si256(to, _mm256_blend_epi32(first, second, 0xf0));
+      _mm256_storeu_si256(to + PAIRS, _mm256_permute2x128_si256(first, second, 0x21));
+      low = add_pairs(low, first);
+      high = add_pairs(high, second);
+    }
+  }
+  sums[0] = total(low);
+  sums[1] = total(high);
+}
+
+BERTH_AVX2 void berth_conv_pack_avx2(berth_conv_block_t *block) {
+  const berth_matmul_int8_t *m = block->matmul;
+  for (uint32_t j = 0; j < PAIRS; j++) {
+    int32_t sums[2];
+    if (m->is_unsigned) {
+      pack_pair(block, j, true, sums);
+    } else {
+      pack_pair(block, j, false, sums);
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+      uint32_t correction = (uint32_t)m->input_zero * (uint32_t)sums[i];
+      block->bias[j + i * PAIRS] = (int32_t)((uint32_t)block->bias[j + i * PAIRS] - correction);
+    }
+  }
+}
+
+BERTH_AVX2_INLINE __m256i inputs_at(const uint8_t *from, bool is_unsigned) {
+  __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)from);
+  return is_unsigned ? _mm256_cvtepu8_epi16(bytes) : _mm256_cvtepi8_epi16(bytes);
+}
+
+/* The sums of pixels p (and p + 1, if `two`), channels in order. */
+BERTH_AVX2_INLINE void sum_pixels(const berth_conv_block_t *block,
+                                  const berth_conv_pixels_t *pixels, uint32_t p, bool two,
+                                  bool is_unsigned, __m256i *sums0, __m256i *sums1) {
+  __m256i a0 = _mm256_setzero_si256(), a1 = a0, a2 = a0, a3 = a0;
+  __m256i b0 = a0, b1 = a0, b2 = a0, b3 = a0;
+  const __m256i *w = (const __m256i *)(const void *)block->packed;
+  for (uint32_t s = 0; s < block->spans; s++) {
+    const uint8_t *in = pixels->from[s] + (size_t)p * pixels->step[s];
+    size_t next = pixels->step[s];
+    for (uint32_t at = 0; at < block->span; at += LANES, w += 2 * PAIRS) {
+      uint32_t from = at + LANES <= block->span || at == 0 ? at : block->span - LANES;
+      __m256i x = inputs_at(in + from, is_unsigned);
+      __m256i y = two ? inputs_at(in + next + from, is_unsigned) : x;
+      for (int half = 0; half < 2; half++) {
+        __m256i w0 = _mm256_loadu_si256(w + 4 * half), w1 = _mm256_loadu_si256(w + 4 * half + 1);
+        a0 = _mm256_add_epi32(a0, _mm256_madd_epi16(x, w0));
+        a1 = _mm256_add_epi32(a1, _mm256_madd_epi16(x, w1));
+        if (two) b0 = _mm256_add_epi32(b0, _mm256_madd_epi16(y, w0));
+        if (two) b1 = _mm256_add_epi32(b1, _mm256_madd_epi16(y, w1));
+        __m256i w2 = _mm256_loadu_si256(w + 4 * half + 2);
+        __m256i w3 = _mm256_loadu_si256(w + 4 * half + 3);
+        a2 = _mm256_add_epi32(a2, _mm256_madd_epi16(x, w2));
+        a3 = _mm256_add_epi32(a3, _mm256_madd_epi16(x, w3));
+        if (two) b2 = _mm256_add_epi32(b2, _mm256_madd_epi16(y, w2));
+        if (two) b3 = _mm256_add_epi32(b3, _mm256_madd_epi16(y, w3));
+        if (half == 0) {
+          x = _mm256_permute4x64_epi64(x, 0x4e);
+          if (two) y = _mm256_permute4x64_epi64(y, 0x4e);
+        }
+      }
+    }
+  }
+  *sums0 = berth_add_quads_avx2(a0, a1, a2, a3);
+  *sums1 = two ? berth_add_quads_avx2(b0, b1, b2, b3) : *sums0;
+}
+
+BERTH_AVX2_INLINE void run(const berth_conv_block_t *block, const berth_conv_pixels_t *pixels,
+                           bool is_unsigned) {
+  const berth_rescale_t *rescale = &block->matmul->rescale;
+  berth_rescale_avx2_t factors =
+      berth_rescale_avx2_load(block->multipliers, block->shifts, rescale);
+  __m256i bias = _mm256_loadu_si256((const __m256i *)(const void *)block->bias);
+  uint32_t p = 0;
+  for (; p < pixels->count; p += 2) {
+    __m256i first, second;
+    bool two = p + 2 <= pixels->count;
+    if (two) {
+      sum_pixels(block, pixels, p, true, is_unsigned, &first, &second);
+    } else {
+      sum_pixels(block, pixels, p, false, is_unsigned, &first, &second);
+    }
+    first = berth_rescale_avx2_apply(&factors, _mm256_add_epi32(first, bias));
+    second = berth_rescale_avx2_apply(&factors, _mm256_add_epi32(second, bias));
+    __m128i bytes = berth_rescale_avx2_narrow(&factors, first, second, is_unsigned);
+    uint8_t *to = pixels->out + (size_t)p * pixels->out_step;
+    if (block->count == BERTH_CONV_BLOCK) {
+      _mm_storel_epi64((__m128i *)(void *)to, bytes);
+      if (two) _mm_storeh_pd((double *)(void *)(to + pixels->out_step), _mm_castsi128_pd(bytes));
+    } else {
+      uint8_t both[16];
+      _mm_storeu_si128((__m128i *)(void *)both, bytes);
+      memcpy(to, both, block->count);
+      if (two) memcpy(to + pixels->out_step, both + 8, block->count);
+    }
+  }
+}
+
+BERTH_AVX2 void berth_conv_pixels_avx2(const berth_conv_block_t *block,
+                                       const berth_conv_pixels_t *pixels) {
+  if (block->matmul->is_unsigned) {
+    run(block, pixels, true);
+  } else {
+    run(block, pixels, false);
+  }
+}
+
+#endif
