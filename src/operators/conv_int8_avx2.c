@@ -106,41 +106,59 @@ BERTH_AVX2_INLINE __m256i inputs_at(const uint8_t *from, bool is_unsigned) {
   return is_unsigned ? _mm256_cvtepu8_epi16(bytes) : _mm256_cvtepi8_epi16(bytes);
 }
 
+/* The sums of two pixels (or one) in the making: four partial sums of each channel. */
+typedef struct sums {
+  __m256i a[PAIRS], b[PAIRS];
+} sums_t;
+
+/* sum += x . w, and no clever regrouping by the compiler, which would need more registers than
+ * there are. */
+BERTH_AVX2_INLINE __m256i add_product(__m256i sum, __m256i x, __m256i w) {
+  sum = _mm256_add_epi32(sum, _mm256_madd_epi16(x, w));
+  __asm__("" : "+x"(sum));
+  return sum;
+}
+
+/* Adds what 16 bytes of a span contribute. */
+BERTH_AVX2_INLINE void step(sums_t *sums, const __m256i *w, const uint8_t *in, size_t next,
+                            bool two, bool is_unsigned) {
+  __m256i x = inputs_at(in, is_unsigned);
+  __m256i y = two ? inputs_at(in + next, is_unsigned) : x;
+  for (int half = 0; half < 2; half++) {
+    for (uint32_t j = 0; j < PAIRS; j++) {
+      __m256i weights = _mm256_loadu_si256(w + (uint32_t)half * PAIRS + j);
+      sums->a[j] = add_product(sums->a[j], x, weights);
+      if (two) sums->b[j] = add_product(sums->b[j], y, weights);
+    }
+    if (half == 0) {
+      x = _mm256_permute4x64_epi64(x, 0x4e);
+      if (two) y = _mm256_permute4x64_epi64(y, 0x4e);
+    }
+  }
+}
+
 /* The sums of pixels p (and p + 1, if `two`), channels in order. */
 BERTH_AVX2_INLINE void sum_pixels(const berth_conv_block_t *block,
                                   const berth_conv_pixels_t *pixels, uint32_t p, bool two,
-                                  bool is_unsigned, __m256i *sums0, __m256i *sums1) {
-  __m256i a0 = _mm256_setzero_si256(), a1 = a0, a2 = a0, a3 = a0;
-  __m256i b0 = a0, b1 = a0, b2 = a0, b3 = a0;
+                                  bool is_unsigned, __m256i *first, __m256i *second) {
+  sums_t sums;
+  for (uint32_t j = 0; j < PAIRS; j++) sums.a[j] = sums.b[j] = _mm256_setzero_si256();
   const __m256i *w = (const __m256i *)(const void *)block->packed;
+  uint32_t whole = block->span / LANES;
+  size_t rest = block->span % LANES == 0 ? 0 : whole > 0 ? block->span - LANES : 0;
   for (uint32_t s = 0; s < block->spans; s++) {
-    const uint8_t *in = pixels->from[s] + (size_t)p * pixels->step[s];
     size_t next = pixels->step[s];
-    for (uint32_t at = 0; at < block->span; at += LANES, w += 2 * PAIRS) {
-      uint32_t from = at + LANES <= block->span || at == 0 ? at : block->span - LANES;
-      __m256i x = inputs_at(in + from, is_unsigned);
-      __m256i y = two ? inputs_at(in + next + from, is_unsigned) : x;
-      for (int half = 0; half < 2; half++) {
-        __m256i w0 = _mm256_loadu_si256(w + 4 * half), w1 = _mm256_loadu_si256(w + 4 * half + 1);
-        a0 = _mm256_add_epi32(a0, _mm256_madd_epi16(x, w0));
-        a1 = _mm256_add_epi32(a1, _mm256_madd_epi16(x, w1));
-        if (two) b0 = _mm256_add_epi32(b0, _mm256_madd_epi16(y, w0));
-        if (two) b1 = _mm256_add_epi32(b1, _mm256_madd_epi16(y, w1));
-        __m256i w2 = _mm256_loadu_si256(w + 4 * half + 2);
-        __m256i w3 = _mm256_loadu_si256(w + 4 * half + 3);
-        a2 = _mm256_add_epi32(a2, _mm256_madd_epi16(x, w2));
-        a3 = _mm256_add_epi32(a3, _mm256_madd_epi16(x, w3));
-        if (two) b2 = _mm256_add_epi32(b2, _mm256_madd_epi16(y, w2));
-        if (two) b3 = _mm256_add_epi32(b3, _mm256_madd_epi16(y, w3));
-        if (half == 0) {
-          x = _mm256_permute4x64_epi64(x, 0x4e);
-          if (two) y = _mm256_permute4x64_epi64(y, 0x4e);
-        }
-      }
+    const uint8_t *in = pixels->from[s] + p * next;
+    for (uint32_t i = 0; i < whole; i++, w += 2 * PAIRS) {
+      step(&sums, w, in + i * LANES, next, two, is_unsigned);
+    }
+    if (block->span % LANES != 0) {
+      step(&sums, w, in + rest, next, two, is_unsigned);
+      w += 2 * PAIRS;
     }
   }
-  *sums0 = berth_add_quads_avx2(a0, a1, a2, a3);
-  *sums1 = two ? berth_add_quads_avx2(b0, b1, b2, b3) : *sums0;
+  *first = berth_add_quads_avx2(sums.a[0], sums.a[1], sums.a[2], sums.a[3]);
+  *second = two ? berth_add_quads_avx2(sums.b[0], sums.b[1], sums.b[2], sums.b[3]) : *first;
 }
 
 BERTH_AVX2_INLINE void run(const berth_conv_block_t *block, const berth_conv_pixels_t *pixels,
