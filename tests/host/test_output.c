@@ -1,0 +1,138 @@
+/* Output files appear whole or not at all, also when the program is interrupted. */
+#include "test.h"
+
+#include "host/output.h"
+
+#include <dirent.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char dir[] = "/tmp/berth-output-XXXXXX";
+static char path[64];
+
+static int make_folder(void **state) {
+  (void)state;
+  if (mkdtemp(dir) == NULL) return -1;
+  snprintf(path, sizeof path, "%s/plan.json", dir);
+  return 0;
+}
+
+static int remove_folder(void **state) {
+  (void)state;
+  unlink(path);
+  return rmdir(dir);
+}
+
+static int files_in_folder(void) {
+  int count = 0;
+  DIR *folder = opendir(dir);
+  assert_non_null(folder);
+  for (struct dirent *entry; (entry = readdir(folder)) != NULL;) count += entry->d_name[0] != '.';
+  closedir(folder);
+  return count;
+}
+
+static void assert_holds(const char *expected) {
+  char text[64];
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  text[fread(text, 1, sizeof text - 1, file)] = '\0';
+  fclose(file);
+  assert_string_equal(text, expected);
+}
+
+static void write_through(const char *text) {
+  berth_output_t output;
+  berth_complaint_t complaint;
+  assert_int_equal(berth_output_open(path, &output, &complaint), BERTH_OK);
+  fputs(text, output.stream);
+  assert_int_equal(berth_output_commit(&output, &complaint), BERTH_OK);
+}
+
+static void a_committed_file_replaces_the_old_one_at_once(void **state) {
+  (void)state;
+  write_through("old");
+  berth_output_t output;
+  berth_complaint_t complaint;
+  assert_int_equal(berth_output_open(path, &output, &complaint), BERTH_OK);
+  fputs("new", output.stream);
+  fflush(output.stream);
+  assert_holds("old");
+  assert_int_equal(berth_output_commit(&output, &complaint), BERTH_OK);
+  assert_holds("new");
+  assert_int_equal(files_in_folder(), 1);
+  struct stat info;
+  assert_int_equal(stat(path, &info), 0);
+  mode_t mask = umask(0);
+  umask(mask);
+  assert_int_equal(info.st_mode & 0777, 0666 & ~mask);
+}
+
+static void a_discarded_file_leaves_the_old_one(void **state) {
+  (void)state;
+  write_through("old");
+  berth_output_t output;
+  berth_complaint_t complaint;
+  assert_int_equal(berth_output_open(path, &output, &complaint), BERTH_OK);
+  fputs("half", output.stream);
+  berth_output_discard(&output);
+  assert_holds("old");
+  assert_int_equal(files_in_folder(), 1);
+}
+
+/* Lets a child write half a file and send itself a signal; how it ended. */
+static int interrupted_by(int number, bool tolerate) {
+  pid_t child = fork();
+  if (child == 0) {
+    berth_interrupt_watch();
+    berth_interrupt_tolerate(tolerate);
+    berth_output_t output;
+    berth_complaint_t complaint;
+    if (berth_output_open(path, &output, &complaint) != BERTH_OK) _exit(99);
+    fputs("half", output.stream);
+    fflush(output.stream);
+    raise(number);
+    if (!berth_interrupted()) _exit(98);
+    berth_output_discard(&output);
+    _exit(7);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  return status;
+}
+
+static void a_signal_ends_the_program_and_removes_the_temporary_file(void **state) {
+  (void)state;
+  static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+  write_through("old");
+  for (size_t i = 0; i < 3; i++) {
+    int status = interrupted_by(numbers[i], false);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), numbers[i]);
+    assert_holds("old");
+    assert_int_equal(files_in_folder(), 1);
+  }
+}
+
+static void the_first_interrupt_is_only_noted_where_that_is_asked_for(void **state) {
+  (void)state;
+  int status = interrupted_by(SIGINT, true);
+  assert_true(WIFEXITED(status));
+  assert_int_equal(WEXITSTATUS(status), 7);
+  status = interrupted_by(SIGTERM, true);
+  assert_true(WIFSIGNALED(status));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_committed_file_replaces_the_old_one_at_once),
+      cmocka_unit_test(a_discarded_file_leaves_the_old_one),
+      cmocka_unit_test(a_signal_ends_the_program_and_removes_the_temporary_file),
+      cmocka_unit_test(the_first_interrupt_is_only_noted_where_that_is_asked_for),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
