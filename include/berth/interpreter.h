@@ -30,6 +30,7 @@ extern "C" {
 #endif
 
 struct berth_interpreter;
+struct berth_guard; /* berth/guard.h */
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
@@ -136,7 +137,8 @@ typedef struct berth_interpreter {
   uint32_t persistent_used;
   uint32_t cpu;
   berth_needs_t needs;
-  berth_arena_t dynamic; /* tensors of unknown size, between the plan's peak and the tail */
+  berth_arena_t dynamic;     /* tensors of unknown size, between the plan's peak and the tail */
+  struct berth_guard *guard; /* NULL: none is attached */
   bool prepared;
   bool failed; /* something was missing or refused during prepare */
 } berth_interpreter_t;

@@ -10,6 +10,7 @@
 #define FIRST_GUESS   (256u << 10) /* bytes */
 #define MOST          (1u << 30)   /* bytes; more is refused */
 #define DYNAMIC_BYTES (64u << 20)
+#define MARGIN        4096u /* bytes to watch on either side of guarded activations */
 
 char *berth_runner_operator_text(const berth_model_t *model, uint32_t subgraph, uint32_t op,
                                  char *text, size_t size) {
@@ -101,27 +102,31 @@ static bool get_block(void **block, uint32_t bytes) {
   return *block != NULL;
 }
 
-/* Init and prepare in the blocks that there are. */
-static berth_status_t try_once(berth_runner_t *runner, uint32_t planning_bytes) {
+/* Init and prepare in these blocks. */
+static berth_status_t prepare_in(berth_runner_t *runner, const berth_memories_t *blocks) {
   berth_interpreter_options_t options = runner->options.interpreter;
   options.planner = runner->options.planner;
   options.log = on_event;
   options.observe = runner->options.observe != NULL ? on_operator : NULL;
   options.user = runner;
+  runner->dynamic_count = 0;
+  berth_status_t status =
+      berth_interpreter_init(&runner->interpreter, &runner->model, &options, blocks);
+  if (status == BERTH_OK && runner->options.reshape != NULL) {
+    status = runner->options.reshape(runner->options.user, &runner->interpreter);
+  }
+  return status == BERTH_OK ? berth_interpreter_prepare(&runner->interpreter) : status;
+}
+
+/* The same in one block, and maybe one for planning. */
+static berth_status_t try_once(berth_runner_t *runner, uint32_t planning_bytes) {
   berth_memories_t blocks;
   memset(&blocks, 0, sizeof blocks);
   blocks.activations.data = runner->memory;
   blocks.activations.bytes = runner->memory_bytes;
   blocks.planning.data = runner->planning;
   blocks.planning.bytes = runner->planning == NULL ? 0 : planning_bytes;
-
-  runner->dynamic_count = 0;
-  berth_status_t status =
-      berth_interpreter_init(&runner->interpreter, &runner->model, &options, &blocks);
-  if (status == BERTH_OK && runner->options.reshape != NULL) {
-    status = runner->options.reshape(runner->options.user, &runner->interpreter);
-  }
-  return status == BERTH_OK ? berth_interpreter_prepare(&runner->interpreter) : status;
+  return prepare_in(runner, &blocks);
 }
 
 /* Doubles the blocks until the model can be prepared in them. */
@@ -139,24 +144,75 @@ static berth_status_t measure(berth_runner_t *runner, uint32_t *planning_bytes) 
   }
 }
 
+/* Room for tensors whose size is known only at run time. */
+static uint32_t dynamic_room(const berth_runner_t *runner) {
+  if (runner->dynamic_count == 0) return 0;
+  return runner->options.dynamic_bytes > 0 ? runner->options.dynamic_bytes : DYNAMIC_BYTES;
+}
+
+/* Blocks of their own for everything, margins around the activations, and a guard that watches. */
+static berth_status_t prepare_guarded(berth_runner_t *runner, uint32_t planning_bytes) {
+  berth_needs_t needs = berth_interpreter_needs(&runner->interpreter);
+  uint32_t dynamic = dynamic_room(runner);
+  if (runner->planning == NULL) planning_bytes = needs.planning;
+  if (dynamic > MOST - needs.extent - 2 * MARGIN) return BERTH_ERROR_MEMORY;
+  /* What operators wish for depends on what planning borrows; here it borrows nothing. */
+  uint32_t activations = needs.extent > needs.planning ? needs.extent : needs.planning;
+  activations = ((activations + 15u) & ~15u) + dynamic;
+  if (!get_block(&runner->memory, activations + 2 * MARGIN) ||
+      !get_block(&runner->persistent, needs.persistent) ||
+      !get_block(&runner->metadata, needs.metadata) ||
+      (runner->planning == NULL && !get_block(&runner->planning, planning_bytes))) {
+    return BERTH_ERROR_MEMORY;
+  }
+  berth_memories_t blocks = {
+      .activations = {(uint8_t *)runner->memory + MARGIN, activations},
+      .persistent = {runner->persistent, needs.persistent},
+      .metadata = {runner->metadata, needs.metadata},
+      .planning = {runner->planning, planning_bytes},
+  };
+  berth_status_t status = prepare_in(runner, &blocks);
+  if (status != BERTH_OK) return status;
+  uint64_t bytes;
+  uint32_t after = runner->dynamic_count > 0 ? 0 : MARGIN;
+  status = berth_guard_bytes(&runner->interpreter, MARGIN, after, &bytes);
+  if (status != BERTH_OK) return status;
+  if (bytes > MOST || !get_block(&runner->guard_memory, (uint32_t)bytes)) return BERTH_ERROR_MEMORY;
+  status =
+      berth_guard_attach(&runner->guard, &runner->interpreter, MARGIN, after, runner->guard_memory,
+                         bytes, runner->options.guard_report, runner->options.guard_user);
+  runner->guard.deep = runner->options.guard_deep;
+  runner->guard.pristine = runner->map.data;
+  return status;
+}
+
 static berth_status_t prepare(berth_runner_t *runner) {
   uint32_t planning_bytes;
   berth_status_t status = measure(runner, &planning_bytes);
   if (status != BERTH_OK) return status;
-  uint32_t bytes = berth_interpreter_needs(&runner->interpreter).total;
-  if (runner->dynamic_count > 0) {
-    uint32_t more = runner->options.dynamic_bytes;
-    if (more == 0) more = DYNAMIC_BYTES;
-    if (more > MOST - bytes) return BERTH_ERROR_MEMORY;
-    bytes += more;
-  }
-  runner->memory_bytes = bytes;
   FILE *messages = runner->options.messages; /* everything has been said once */
   runner->options.messages = NULL;
-  status =
-      get_block(&runner->memory, bytes) ? try_once(runner, planning_bytes) : BERTH_ERROR_MEMORY;
+  if (runner->options.guard) {
+    status = prepare_guarded(runner, planning_bytes);
+  } else {
+    uint32_t bytes = berth_interpreter_needs(&runner->interpreter).total;
+    uint32_t more = dynamic_room(runner);
+    runner->memory_bytes = bytes + more;
+    if (more > MOST - bytes || !get_block(&runner->memory, runner->memory_bytes)) {
+      return BERTH_ERROR_MEMORY;
+    }
+    status = try_once(runner, planning_bytes);
+  }
   runner->options.messages = messages;
   return status;
+}
+
+/* The model in a copy of the file that can be written. */
+static berth_status_t make_writable(berth_runner_t *runner) {
+  runner->writable = malloc(runner->map.size);
+  if (runner->writable == NULL) return BERTH_ERROR_MEMORY;
+  memcpy(runner->writable, runner->map.data, runner->map.size);
+  return berth_model_open(runner->writable, runner->map.size, &runner->model, NULL);
 }
 
 berth_status_t berth_runner_open(const char *path, const berth_runner_options_t *options,
@@ -170,7 +226,8 @@ berth_status_t berth_runner_open(const char *path, const berth_runner_options_t 
     berth_complain(complaint, "%s: %s", path, message);
     return status;
   }
-  status = prepare(runner);
+  if (runner->options.guard) status = make_writable(runner);
+  if (status == BERTH_OK) status = prepare(runner);
   if (status != BERTH_OK) {
     berth_complain(complaint, "%s: cannot be prepared: %s", path, berth_status_text(status));
     berth_runner_close(runner);
@@ -179,9 +236,11 @@ berth_status_t berth_runner_open(const char *path, const berth_runner_options_t 
 }
 
 void berth_runner_close(berth_runner_t *runner) {
-  free(runner->memory);
-  free(runner->planning);
+  void **const blocks[] = {&runner->memory,   &runner->planning,     &runner->persistent,
+                           &runner->metadata, &runner->guard_memory, &runner->writable};
+  for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {
+    free(*blocks[i]);
+    *blocks[i] = NULL;
+  }
   berth_host_unmap(&runner->map);
-  runner->memory = NULL;
-  runner->planning = NULL;
 }

@@ -5,6 +5,7 @@
 #ifndef BERTH_SRC_HOST_RUNNER_H
 #define BERTH_SRC_HOST_RUNNER_H
 
+#include "berth/guard.h"
 #include "berth/interpreter.h"
 #include "host/complaint.h"
 #include "host/map.h"
@@ -19,6 +20,10 @@ typedef struct berth_runner_options {
   uint32_t dynamic_bytes; /* extra room for tensors of unknown size; 0: 64 MiB if there are any */
   berth_status_t (*reshape)(void *user, berth_interpreter_t *interpreter); /* before prepare: gives
                              inputs other shapes; may be NULL; called with `user` */
+  bool guard;                        /* watch every operator; see berth/guard.h */
+  bool guard_deep;                   /* the contract's other claims, too */
+  berth_guard_report_t guard_report; /* called with `guard_user` */
+  void *guard_user;
   FILE *messages; /* what prepare has to say (refused operators and the like); NULL: none */
   bool verbose;   /* also what is no failure: dynamic tensors, shared tables */
 } berth_runner_options_t;
@@ -29,7 +34,12 @@ typedef struct berth_runner {
   berth_model_t model;
   berth_interpreter_t interpreter;
   berth_runner_options_t options;
-  void *memory;   /* the one block that the interpreter lives in */
+  berth_guard_t guard;
+  void *memory; /* the one block that the interpreter lives in; guarded: activations and margins */
+  void *persistent; /* only when guarded; likewise below */
+  void *metadata;
+  void *guard_memory;
+  void *writable; /* a copy of the file, so that a write to a constant is seen and not fatal */
   void *planning; /* NULL unless a planner was named */
   uint32_t memory_bytes;
   uint32_t dynamic_count; /* tensors whose size is known only at run time */

@@ -139,6 +139,7 @@ berth_status_t berth_interpreter_resize_input(berth_interpreter_t *interpreter, 
 
 /* Drops all that prepare made, but for the shapes that the caller gave. */
 void berth_run_forget(berth_interpreter_t *interpreter) {
+  interpreter->guard = NULL;
   uint32_t kept = 0;
   for (uint32_t i = interpreter->shape_count; i-- > 0;) {
     if (!interpreter->shapes[i].given) continue;

@@ -4,6 +4,7 @@
  * unknown shape, the operator is prepared just before it runs, its outputs and scratch come from
  * the dynamic arena, and every dynamic tensor is freed after its last reader.
  */
+#include "berth/guard.h"
 #include "run.h"
 #include <string.h>
 
@@ -14,14 +15,14 @@ static berth_status_t refused(const berth_call_t *call, berth_status_t status) {
                                                                          : BERTH_ERROR_OPERATOR;
 }
 
-static void zero_outputs(const berth_call_t *call) {
+void berth_run_zero_outputs(const berth_call_t *call) {
   for (uint32_t i = 0; i < call->op.outputs.count; i++) {
     berth_value_t value = berth_output(call, i);
     if (value.data != NULL) memset(value.data, 0, value.bytes);
   }
 }
 
-static berth_status_t evaluate(berth_call_t *call) {
+berth_status_t berth_run_evaluate(berth_call_t *call) {
   const berth_kernel_t *kernel = call->kernel;
   call->first_row = 0;
   if (kernel->eval != NULL) {
@@ -79,8 +80,8 @@ static berth_status_t run_lazily(berth_interpreter_t *interpreter, berth_call_t 
     status = call->kernel->init(call);
   }
   if (status == BERTH_OK) {
-    if (contract.partial) zero_outputs(call);
-    status = evaluate(call);
+    if (contract.partial) berth_run_zero_outputs(call);
+    status = berth_run_evaluate(call);
   }
   give_back(interpreter, &lease);
   return status;
@@ -153,8 +154,12 @@ static berth_status_t run_operator(berth_interpreter_t *interpreter, uint32_t su
     status = run_lazily(interpreter, &call);
   } else {
     berth_run_call_memory(interpreter, &call);
-    if (flags & OPERATOR_PARTIAL) zero_outputs(&call);
-    status = evaluate(&call);
+    if (interpreter->guard != NULL) {
+      status = berth_run_guarded(interpreter->guard, &call, flags);
+    } else {
+      if (flags & OPERATOR_PARTIAL) berth_run_zero_outputs(&call);
+      status = berth_run_evaluate(&call);
+    }
   }
   if (status != BERTH_OK) return refused(&call, status);
   if (subgraph == 0 && interpreter->options.deliver != NULL) deliver(interpreter, &call);
@@ -195,5 +200,6 @@ static void forget_dynamic(berth_interpreter_t *interpreter) {
 berth_status_t berth_interpreter_invoke(berth_interpreter_t *interpreter) {
   if (interpreter == NULL || !interpreter->prepared) return BERTH_ERROR_ARGUMENT;
   forget_dynamic(interpreter);
+  if (interpreter->guard != NULL) interpreter->guard->synchronised = false;
   return berth_run_subgraph(interpreter, 0);
 }

@@ -1,0 +1,107 @@
+/* Guard: finds out whether an operator keeps its memory contract, while the model runs.
+ *
+ * Memory reuse hides bugs: an operator that leaves part of its output unwritten shows the last
+ * tenant's bytes, one that writes too far destroys a neighbour. With a guard attached, every
+ * operator of every invoke is evaluated twice, with different patterns in all memory that nobody
+ * owns in that step, in its outputs and in its scratch:
+ *   - what it leaves as the pattern was not written;
+ *   - what differs otherwise depends on bytes that it should not have read;
+ *   - a byte that changed and is neither its output, its scratch nor its state was clobbered.
+ * Nothing is checked by sampling, and a finding names the first operator that broke the contract,
+ * since every operator is judged with intact inputs.
+ *
+ *   berth_guard_t guard;
+ *   uint64_t bytes;
+ *   berth_guard_bytes(&interpreter, 0, 0, &bytes);
+ *   berth_guard_attach(&guard, &interpreter, 0, 0, malloc(bytes), bytes, on_finding, NULL);
+ *   berth_interpreter_invoke(&interpreter);
+ *
+ * Built with AddressSanitizer, memory that nobody owns is poisoned as well, so that its report
+ * shows the very instruction.
+ */
+#ifndef BERTH_GUARD_H
+#define BERTH_GUARD_H
+
+#include "berth/interpreter.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What is wrong. */
+typedef enum berth_guard_fault {
+  BERTH_GUARD_PARTIAL_WRITE, /* bytes of its output that it never writes */
+  BERTH_GUARD_STALE_READ,    /* its result depends on bytes that it should not read */
+  BERTH_GUARD_CLOBBER,       /* it changes bytes that are not its own */
+  BERTH_GUARD_UNSTABLE,      /* the same inputs give different results */
+  BERTH_GUARD_ROW_WINDOW,    /* made in parts, from the rows that its windows name, the result is
+                                another */
+  BERTH_GUARD_IN_PLACE,      /* with its output in the memory of an input, as the contract allows,
+                                the result is another */
+  BERTH_GUARD_VIEW           /* it says that its output is a view of an input, and it isn't */
+} berth_guard_fault_t;
+
+/* Whose bytes they are. */
+typedef enum berth_guard_owner {
+  BERTH_GUARD_TENSOR,    /* a live tensor or variable */
+  BERTH_GUARD_CONSTANT,  /* in the model */
+  BERTH_GUARD_SCRATCH,   /* the operator's own scratch */
+  BERTH_GUARD_WORKSPACE, /* an operator's workspace or state: `victim_op` */
+  BERTH_GUARD_NOBODY,    /* free memory in the arena */
+  BERTH_GUARD_OUTSIDE    /* beyond the arena's (or the persistent block's) start or end */
+} berth_guard_owner_t;
+
+typedef struct berth_guard_finding {
+  berth_guard_fault_t fault;
+  uint32_t subgraph;
+  uint32_t op;     /* the operator at fault */
+  uint32_t tensor; /* its output (or input, IN_PLACE and VIEW) concerned; BERTH_NOBODY: none */
+  uint32_t first;  /* first byte concerned, within that output */
+  uint32_t count;  /* bytes concerned */
+  berth_guard_owner_t owner; /* STALE_READ and CLOBBER: whose bytes were read or changed */
+  uint32_t victim;           /*   TENSOR, CONSTANT: which tensor of `subgraph` */
+  uint32_t victim_op;        /*   WORKSPACE: whose, as an operator of `subgraph`, or BERTH_NOBODY */
+  uint32_t victim_first;     /*   first byte within it; NOBODY: offset in the arena; OUTSIDE:
+                                  distance from the start or end */
+  uint32_t victim_count;     /*   bytes */
+  uint32_t tenant; /* PARTIAL_WRITE and STALE_READ: tensor that was there before, BERTH_NOBODY */
+} berth_guard_finding_t;
+
+typedef void (*berth_guard_report_t)(void *user, const berth_guard_finding_t *finding);
+
+/* Fields are private, but for the options. */
+typedef struct berth_guard {
+  berth_interpreter_t *interpreter;
+  berth_guard_report_t report;
+  void *user;
+  const uint8_t *pristine; /* option: another copy of the model's file, to compare constants with */
+  bool deep;               /* option: also check row windows, in place and view claims */
+  uint32_t before, after;  /* bytes of the caller's around `activations`, to watch */
+  berth_graph_t graph;
+  uint8_t *expected;   /* what activations (and the bytes around them) must hold */
+  uint8_t *persistent; /* what the persistent block must hold */
+  uint8_t *results;    /* outputs and state of the first evaluation */
+  uint32_t results_room;
+  uint32_t findings;
+  uint32_t step;     /* of the main subgraph, that is being run */
+  bool synchronised; /* the expectations are those of this invoke */
+} berth_guard_t;
+
+/* Bytes of memory that a guard for this prepared interpreter needs; `before` and `after` are the
+ * bytes around its activations that belong to the caller and are to be watched, too.
+ * Errors: ARGUMENT (not prepared), UNSUPPORTED (its blocks are not separate: the guard needs
+ * persistent and metadata blocks of their own), OVERFLOW. */
+berth_status_t berth_guard_bytes(const berth_interpreter_t *interpreter, uint32_t before,
+                                 uint32_t after, uint64_t *bytes);
+
+/* Attaches a guard until the next prepare, or berth_guard_detach. `report` is called for every
+ * finding, at most once for each operator and fault in an invoke. Errors: as above, MEMORY. */
+berth_status_t berth_guard_attach(berth_guard_t *guard, berth_interpreter_t *interpreter,
+                                  uint32_t before, uint32_t after, void *memory, uint64_t bytes,
+                                  berth_guard_report_t report, void *user);
+void berth_guard_detach(berth_guard_t *guard);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,48 @@
+/* What the files of the guard share; see include/berth/guard.h. */
+#ifndef BERTH_RUN_WATCH_H
+#define BERTH_RUN_WATCH_H
+
+#include "berth/guard.h"
+#include "run.h"
+
+/* Two patterns that differ in every bit. */
+#define PATTERN_A 0xA5u
+#define PATTERN_B 0x5Au
+
+/* One operator under watch. `call` comes first: kernels get a pointer to it. */
+typedef struct berth_watch {
+  berth_call_t call;
+  berth_guard_t *guard;
+  uint32_t flags;           /* OPERATOR_* */
+  uint32_t step;            /* of the main subgraph */
+  uint32_t redirect_tensor; /* its value lies at `redirect` instead; BERTH_NOBODY: none does */
+  uint8_t *redirect;
+} berth_watch_t;
+
+/* A place in memory that the operator may write. */
+typedef struct berth_range {
+  uint8_t *data;
+  uint32_t bytes;
+} berth_range_t;
+
+/* Number `index` of what the operator writes and keeps: outputs, then variables, then state;
+ * false past the last one. `*output` is the output's number, or BERTH_NOBODY. */
+bool berth_watch_result(const berth_watch_t *watch, uint32_t index, berth_range_t *range,
+                        uint32_t *output);
+
+/* Puts everything back as the operator must find it, and the pattern everywhere else. */
+void berth_watch_set_up(const berth_watch_t *watch, uint8_t pattern);
+
+/* Compares the results with those saved from the first evaluation; false, and the first place, if
+ * they differ. */
+bool berth_watch_same_results(const berth_watch_t *watch, uint32_t *output, uint32_t *first,
+                              uint32_t *count);
+
+/* Tells the user. */
+void berth_watch_report(const berth_watch_t *watch, berth_guard_finding_t finding);
+berth_guard_finding_t berth_watch_finding(const berth_watch_t *watch, berth_guard_fault_t fault);
+
+/* Checks what the contract claims besides memory: row windows, in place, views. watch_claims.c. */
+berth_status_t berth_watch_claims(berth_watch_t *watch);
+
+#endif

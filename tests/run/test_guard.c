@@ -1,0 +1,213 @@
+/* The guard: silent about honest kernels, and right about who did what where in faulty ones.
+ * One operator of a shipped model is replaced by a faulty kernel, the others are hashes. */
+#include "test.h"
+
+#include "berth/guard.h"
+#include "host/map.h"
+#include "run/hash_kernels.h"
+#include <stdio.h>
+#include <stdlib.h>
+
+#define BLOCK  (4u << 20)
+#define MARGIN 4096u
+#define USUAL  5u  /* an operator with scratch */
+#define BARE   30u /* one without: its output's neighbour is not its own */
+
+typedef berth_status_t (*eval_t)(berth_call_t *call);
+
+static eval_t faulty_eval;
+static uint32_t victim = USUAL; /* the operator that misbehaves */
+static uint32_t evaluations;
+
+static berth_status_t dispatch(berth_call_t *call) {
+  if (call->index != victim || faulty_eval == NULL) return hash_eval(call);
+  evaluations++;
+  return faulty_eval(call);
+}
+
+typedef struct run {
+  berth_guard_finding_t first;
+  uint32_t findings;
+  uint32_t bytes_of_output;
+} run_t;
+
+static void on_finding(void *user, const berth_guard_finding_t *finding) {
+  run_t *run = user;
+  if (run->findings++ == 0) run->first = *finding;
+}
+
+static void *block(size_t bytes) {
+  void *memory = aligned_alloc(4096, (bytes + 4095) & ~(size_t)4095);
+  assert_non_null(memory);
+  return memory;
+}
+
+/* Two guarded invokes with `eval` in the victim's place. */
+static run_t guarded(eval_t eval) {
+  static berth_kernel_t kernels[HASH_KERNELS_MAX];
+  static const berth_kernel_t *table[HASH_KERNELS_MAX + 1];
+  const berth_kernel_t *const *honest = hash_kernels("none");
+  for (int i = 0; i < HASH_KERNELS_MAX; i++) {
+    kernels[i] = *honest[i];
+    kernels[i].eval = dispatch;
+    table[i] = &kernels[i];
+  }
+  faulty_eval = eval;
+  evaluations = 0;
+
+  char path[512], message[BERTH_HOST_MESSAGE];
+  berth_host_map_t map;
+  berth_model_t model;
+  snprintf(path, sizeof path, "%s/models/mobilenet_v1_0.25_96_int8.tflite", BERTH_SOURCE_DIR);
+  assert_int_equal(berth_host_open_model(path, &map, &model, message), BERTH_OK);
+
+  uint8_t *activations = block(BLOCK), *persistent = block(BLOCK), *metadata = block(BLOCK);
+  uint8_t *planning = block(BLOCK);
+  berth_interpreter_options_t options = {.kernels = table};
+  berth_memories_t memories = {.activations = {activations + MARGIN, BLOCK - 2 * MARGIN},
+                               .persistent = {persistent, BLOCK},
+                               .metadata = {metadata, BLOCK},
+                               .planning = {planning, BLOCK}};
+  berth_interpreter_t interpreter;
+  assert_int_equal(berth_interpreter_init(&interpreter, &model, &options, &memories), BERTH_OK);
+  assert_int_equal(berth_interpreter_prepare(&interpreter), BERTH_OK);
+
+  uint64_t bytes;
+  run_t run = {.findings = 0};
+  berth_guard_t guard;
+  assert_int_equal(berth_guard_bytes(&interpreter, MARGIN, MARGIN, &bytes), BERTH_OK);
+  void *memory = block(bytes);
+  assert_int_equal(
+      berth_guard_attach(&guard, &interpreter, MARGIN, MARGIN, memory, bytes, on_finding, &run),
+      BERTH_OK);
+  guard.deep = true;
+  for (int invoke = 0; invoke < 2; invoke++) {
+    berth_value_t input = berth_interpreter_input(&interpreter, 0);
+    memset(input.data, invoke + 1, input.bytes);
+    assert_int_equal(berth_interpreter_invoke(&interpreter), BERTH_OK);
+  }
+  berth_operator_t op = berth_model_operator(&model, 0, victim);
+  run.bytes_of_output =
+      berth_interpreter_tensor(&interpreter, 0, (uint32_t)berth_vector_int(op.outputs, 0)).bytes;
+  free(memory);
+  free(activations);
+  free(persistent);
+  free(metadata);
+  free(planning);
+  berth_host_unmap(&map);
+  if (run.findings > 0) {
+    assert_int_equal(run.first.op, victim);
+    assert_int_equal(run.first.subgraph, 0);
+  }
+  return run;
+}
+
+static void honest_kernels_raise_no_alarm(void **state) {
+  (void)state;
+  assert_int_equal(guarded(NULL).findings, 0);
+}
+
+static berth_status_t leaves_the_last_three_bytes(berth_call_t *call) {
+  berth_value_t output = berth_output(call, 0);
+  memset(output.data, 7, output.bytes - 3);
+  return BERTH_OK;
+}
+
+static void bytes_that_are_never_written_are_named(void **state) {
+  (void)state;
+  run_t run = guarded(leaves_the_last_three_bytes);
+  assert_int_equal(run.findings, 2); /* once an invoke */
+  assert_int_equal(run.first.fault, BERTH_GUARD_PARTIAL_WRITE);
+  assert_int_equal(run.first.first, run.bytes_of_output - 3);
+  assert_int_equal(run.first.count, 3);
+}
+
+static berth_status_t writes_one_byte_too_far(berth_call_t *call) {
+  berth_value_t output = berth_output(call, 0);
+  memset(output.data, 7, output.bytes);
+  output.data[output.bytes] ^= 1;
+  return BERTH_OK;
+}
+
+static void a_byte_behind_the_output_is_a_clobber(void **state) {
+  (void)state;
+  victim = BARE;
+  run_t run = guarded(writes_one_byte_too_far);
+  victim = USUAL;
+  assert_int_equal(run.findings, 2);
+  assert_int_equal(run.first.fault, BERTH_GUARD_CLOBBER);
+  assert_int_equal(run.first.victim_count, 1);
+}
+
+static berth_status_t adds_to_what_it_finds(berth_call_t *call) {
+  berth_value_t output = berth_output(call, 0);
+  memset(output.data, 7, output.bytes);
+  output.data[0] = (uint8_t)(output.data[0] + *(uint8_t *)call->scratch[0]);
+  return BERTH_OK;
+}
+
+static void a_result_that_depends_on_scratch_is_a_stale_read(void **state) {
+  (void)state;
+  run_t run = guarded(adds_to_what_it_finds);
+  assert_int_equal(run.first.fault, BERTH_GUARD_STALE_READ);
+  assert_int_equal(run.first.first, 0);
+  assert_int_equal(run.first.count, 1);
+  assert_int_equal(run.first.owner, BERTH_GUARD_SCRATCH);
+  assert_int_equal(run.first.victim_first, 0);
+  assert_int_equal(run.first.victim_count, 1);
+}
+
+static berth_status_t counts_its_evaluations(berth_call_t *call) {
+  berth_value_t output = berth_output(call, 0);
+  memset(output.data, (int)evaluations, output.bytes);
+  return BERTH_OK;
+}
+
+static void a_result_that_changes_by_itself_is_unstable(void **state) {
+  (void)state;
+  assert_int_equal(guarded(counts_its_evaluations).first.fault, BERTH_GUARD_UNSTABLE);
+}
+
+static berth_status_t changes_its_input(berth_call_t *call) {
+  berth_value_t input = berth_input(call, 0), output = berth_output(call, 0);
+  memset(output.data, 7, output.bytes);
+  input.data[11] ^= 0x40;
+  return BERTH_OK;
+}
+
+static void a_changed_input_is_a_clobber_of_that_tensor(void **state) {
+  (void)state;
+  run_t run = guarded(changes_its_input);
+  assert_int_equal(run.first.fault, BERTH_GUARD_CLOBBER);
+  assert_int_equal(run.first.owner, BERTH_GUARD_TENSOR);
+  assert_int_equal(run.first.victim_first, 11);
+  assert_int_equal(run.first.victim_count, 1);
+}
+
+static berth_status_t changes_its_table(berth_call_t *call) {
+  berth_value_t output = berth_output(call, 0);
+  memset(output.data, 7, output.bytes);
+  ((uint8_t *)call->workspace)[3] ^= 1;
+  return BERTH_OK;
+}
+
+static void a_changed_workspace_is_a_clobber(void **state) {
+  (void)state;
+  run_t run = guarded(changes_its_table);
+  assert_int_equal(run.first.fault, BERTH_GUARD_CLOBBER);
+  assert_int_equal(run.first.owner, BERTH_GUARD_WORKSPACE);
+  assert_int_equal(run.first.victim_first, 3);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(honest_kernels_raise_no_alarm),
+      cmocka_unit_test(bytes_that_are_never_written_are_named),
+      cmocka_unit_test(a_byte_behind_the_output_is_a_clobber),
+      cmocka_unit_test(a_result_that_depends_on_scratch_is_a_stale_read),
+      cmocka_unit_test(a_result_that_changes_by_itself_is_unstable),
+      cmocka_unit_test(a_changed_input_is_a_clobber_of_that_tensor),
+      cmocka_unit_test(a_changed_workspace_is_a_clobber),
+  };
+  return cmocka_run_group_tests_name("guard", tests, NULL, NULL);
+}
