@@ -252,6 +252,39 @@ berth_status_t berth_plan_verify(const berth_problem_t *problem, const berth_pla
                                  void *workspace, size_t workspace_bytes, berth_finding_t *finding);
 berth_status_t berth_plan_verify_workspace(const berth_problem_t *problem, size_t *bytes);
 
+/* ---- Why there is no plan ------------------------------------------------------------------- */
+
+/* What makes a plan impossible, from the simplest reason on. */
+typedef enum berth_obstacle {
+  BERTH_OBSTACLE_NONE,   /* none of these: if there is no plan, then only because of how the buffers
+                         would have to lie in several steps at once */
+  BERTH_OBSTACLE_BUFFER, /* buffer `a` alone is larger, or ends later, than any region for it */
+  BERTH_OBSTACLE_CONFLICT, /* the constraints of `a` and `b` contradict each other */
+  BERTH_OBSTACLE_STEP      /* what is live in `step` and may only be in `regions` exceeds them */
+} berth_obstacle_t;
+
+typedef struct berth_explanation {
+  berth_obstacle_t obstacle;
+  uint32_t a, b;      /* BUFFER and CONFLICT: the buffers; UINT32_MAX where there is none */
+  uint32_t step;      /* STEP: the step; where several exceed, the one that does so most */
+  uint32_t regions;   /* STEP: bit r set: region r is one of those */
+  uint64_t needed;    /* BUFFER and STEP: bytes needed at least */
+  uint64_t available; /* BUFFER and STEP: bytes there are; the difference is what is missing */
+} berth_explanation_t;
+
+/* Looks for a simple reason why `problem` has no plan (within options->capacity, if given).
+ * INFEASIBLE: there is one, in `*explanation`. OK: there is none of them (obstacle NONE).
+ * `workspace` as large as berth_plan_explain_workspace says; O(n log n) for each different set of
+ * regions that buffers are bound to. */
+berth_status_t berth_plan_explain(const berth_problem_t *problem,
+                                  const berth_plan_options_t *options, void *workspace,
+                                  size_t workspace_bytes, berth_explanation_t *explanation);
+berth_status_t berth_plan_explain_workspace(const berth_problem_t *problem, size_t *bytes);
+
+/* Is `buffer` one of those that the explanation is about? (STEP: those whose bytes are needed.) */
+bool berth_explanation_concerns(const berth_explanation_t *explanation,
+                                const berth_problem_t *problem, uint32_t buffer);
+
 #ifdef __cplusplus
 }
 #endif

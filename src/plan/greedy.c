@@ -256,15 +256,17 @@ void berth_greedy_remove(berth_greedy_t *greedy, uint32_t unit) {
   }
 }
 
-bool berth_greedy_fits_at(berth_greedy_t *greedy, uint32_t unit, uint64_t offset) {
+uint32_t berth_greedy_obstacle(berth_greedy_t *greedy, uint32_t unit, uint64_t offset) {
   for (uint32_t i = unit; i != BERTH_GREEDY_NONE; i = greedy->next[i]) {
     uint32_t count = find_collisions(greedy, i);
     for (uint32_t k = 0; k < count; k++) {
       int64_t distance = (int64_t)offset - offset_of(greedy, greedy->found[k]);
-      if (distance > greedy->reach[k].low && distance < greedy->reach[k].high) return false;
+      if (distance > greedy->reach[k].low && distance < greedy->reach[k].high) {
+        return greedy->found[k];
+      }
     }
   }
-  return true;
+  return BERTH_GREEDY_NONE;
 }
 
 uint64_t berth_greedy_find(berth_greedy_t *greedy, uint32_t unit, uint64_t from, berth_fit_t fit) {
@@ -285,7 +287,9 @@ berth_status_t berth_greedy_place(berth_greedy_t *greedy, uint32_t unit, uint64_
 static berth_status_t place_fixed(berth_greedy_t *greedy) {
   for (uint32_t i = 0; i < greedy->problem->buffer_count; i++) {
     if (greedy->unit_of[i] != i || greedy->unit[i].fixed == BERTH_ANYWHERE) continue;
-    if (!berth_greedy_fits_at(greedy, i, greedy->unit[i].fixed)) return BERTH_INFEASIBLE;
+    if (berth_greedy_obstacle(greedy, i, greedy->unit[i].fixed) != BERTH_GREEDY_NONE) {
+      return BERTH_INFEASIBLE;
+    }
     berth_greedy_settle(greedy, i, greedy->unit[i].fixed);
   }
   return BERTH_OK;

@@ -10,7 +10,7 @@
 #include "plan/live.h"
 #include "plan/sort.h"
 
-#define BERTH_GREEDY_NONE UINT32_MAX /* no next member */
+#define BERTH_GREEDY_NONE UINT32_MAX /* no such buffer */
 
 /* What moves as one. A unit is named by its smallest buffer. */
 typedef struct berth_unit {
@@ -66,8 +66,9 @@ berth_status_t berth_greedy_prepare(berth_greedy_t *greedy);
 /* Takes all movable units away again. */
 void berth_greedy_clear(berth_greedy_t *greedy);
 
-/* Is `offset` free for the whole of `unit`, with nothing placed in its region in the way? */
-bool berth_greedy_fits_at(berth_greedy_t *greedy, uint32_t unit, uint64_t offset);
+/* The first placed buffer in its region that `unit` would hit at `offset`; BERTH_GREEDY_NONE if it
+ * fits there. */
+uint32_t berth_greedy_obstacle(berth_greedy_t *greedy, uint32_t unit, uint64_t offset);
 
 /* The offset for `unit` in its region at `from` or above; INT64_MAX if there is none below that. */
 uint64_t berth_greedy_find(berth_greedy_t *greedy, uint32_t unit, uint64_t from, berth_fit_t fit);

@@ -50,8 +50,7 @@ static bool ends_before(const void *context, uint32_t a, uint32_t b) {
   return sweep->last[a] < sweep->last[b];
 }
 
-/* ---- The live members of a SHARE group: a heap, from which the dead leave when on top ----------
- */
+/* ---- The live members of a SHARE group: a heap, from which the dead leave when on top -------- */
 
 static uint64_t size_at(const sweep_t *sweep, const uint32_t *heap, uint32_t i) {
   return sweep->problem->buffers[heap[i]].size;
@@ -91,8 +90,7 @@ static uint64_t top(const sweep_t *sweep, uint32_t group) {
   return sweep->live[group] > 0 ? size_at(sweep, sweep->heap + sweep->begin[group], 0) : 0;
 }
 
-/* ---- The sweep ----------------------------------------------------------------------------------
- */
+/* ---- The sweep ------------------------------------------------------------------------------- */
 
 /* What the pair of this item may save while both of its buffers are live. */
 static uint64_t saving(const sweep_t *sweep, uint32_t item) {
@@ -180,8 +178,8 @@ static berth_status_t needed(const berth_problem_t *problem, bool pairs, size_t 
   return berth_workspace_needed(&memory, bytes);
 }
 
-static berth_status_t load_of(const berth_problem_t *problem, bool pairs, void *workspace,
-                              size_t workspace_bytes, uint64_t *load, uint32_t *step) {
+berth_status_t berth_plan_load(const berth_problem_t *problem, bool pairs, void *workspace,
+                               size_t workspace_bytes, uint64_t *load, uint32_t *step) {
   berth_status_t status = berth_problem_check(problem, NULL);
   if (status != BERTH_OK) return status;
   berth_workspace_t memory = berth_workspace_over(workspace, workspace_bytes);
@@ -201,7 +199,8 @@ berth_status_t berth_problem_load_workspace(const berth_problem_t *problem, size
 berth_status_t berth_problem_load(const berth_problem_t *problem, void *workspace,
                                   size_t workspace_bytes, uint64_t *load, uint32_t *step) {
   uint32_t ignored;
-  return load_of(problem, false, workspace, workspace_bytes, load, step != NULL ? step : &ignored);
+  return berth_plan_load(problem, false, workspace, workspace_bytes, load,
+                         step != NULL ? step : &ignored);
 }
 
 berth_status_t berth_plan_load_bound_workspace(const berth_problem_t *problem, size_t *bytes) {
@@ -212,7 +211,7 @@ berth_status_t berth_plan_load_bound(const berth_problem_t *problem, void *works
                                      size_t workspace_bytes, uint64_t *bound) {
   uint32_t step;
   uint64_t load;
-  berth_status_t status = load_of(problem, true, workspace, workspace_bytes, &load, &step);
+  berth_status_t status = berth_plan_load(problem, true, workspace, workspace_bytes, &load, &step);
   if (status != BERTH_OK) return status;
   for (uint32_t i = 0; i < problem->buffer_count; i++) {
     const berth_buffer_t *buffer = &problem->buffers[i];

@@ -34,7 +34,7 @@ static bool place(berth_regions_t *regions, uint32_t unit) {
     if (offset == BERTH_ANYWHERE) {
       offset = berth_greedy_find(greedy, unit, 0, BERTH_FIRST_FIT);
       if (offset == INT64_MAX) continue;
-    } else if (!berth_greedy_fits_at(greedy, unit, offset)) {
+    } else if (berth_greedy_obstacle(greedy, unit, offset) != BERTH_GREEDY_NONE) {
       continue;
     }
     if (moved->size > 0 && offset + moved->size > capacity) continue;

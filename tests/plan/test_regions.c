@@ -188,10 +188,22 @@ static bool brute_force(const berth_problem_t *problem, uint64_t *cost, uint64_t
   return found;
 }
 
+static berth_status_t explain(const berth_problem_t *problem, const berth_plan_options_t *options,
+                              berth_explanation_t *explanation) {
+  size_t bytes;
+  assert_int_equal(berth_plan_explain_workspace(problem, &bytes), BERTH_OK);
+  void *workspace = malloc(bytes + 1);
+  assert_non_null(workspace);
+  berth_status_t status = berth_plan_explain(problem, options, workspace, bytes, explanation);
+  free(workspace);
+  return status;
+}
+
 static void small_problems_are_planned_as_brute_force_does(void **state) {
   (void)state;
   uint64_t seed = 11;
-  uint32_t cases = random_cases(3000), optimal = 0, infeasible = 0, undecided = 0, worse = 0;
+  uint32_t cases = random_cases(3000), optimal = 0, infeasible = 0, undecided = 0, worse = 0,
+           explained = 0;
   for (uint32_t n = 0; n < cases; n++) {
     region_problem_t random;
     random_regions(&seed, &random);
@@ -207,6 +219,14 @@ static void small_problems_are_planned_as_brute_force_does(void **state) {
                            (status == BERTH_OK && possible &&
                             (!plan.optimal || (plan.cost == cost && plan.peak == peak)));
     if (!right) show(problem);
+    berth_explanation_t why;
+    berth_status_t reason = explain(problem, NULL, &why);
+    if (reason == BERTH_INFEASIBLE && possible) {
+      show(problem);
+      fail_msg("case %u is possible, yet explained (%d)", n, (int)why.obstacle);
+    }
+    assert_true(reason == BERTH_OK || reason == BERTH_INFEASIBLE);
+    explained += reason == BERTH_INFEASIBLE;
     if (status == BERTH_INFEASIBLE) {
       if (possible) fail_msg("case %u is possible", n);
       infeasible++;
@@ -230,12 +250,213 @@ static void small_problems_are_planned_as_brute_force_does(void **state) {
       worse += !same;
     }
   }
-  print_message("%u problems: %u optimal, %u infeasible, %u undecided, %u worse than possible\n",
-                cases, optimal, infeasible, undecided, worse);
+  print_message("%u problems: %u optimal, %u infeasible (%u explained), %u undecided, %u worse "
+                "than possible\n",
+                cases, optimal, infeasible, explained, undecided, worse);
+}
+
+/* ---- The rules, one by one ---------------------------------------------------------------------
+ */
+
+static berth_status_t plan_best(const berth_problem_t *problem, berth_plan_t *plan) {
+  berth_status_t status = plan_with(&berth_planner_best, problem, NULL, plan);
+  if (status == BERTH_OK) assert_int_equal(verify(problem, plan, NULL), BERTH_OK);
+  return status;
+}
+
+static void what_pays_most_per_byte_goes_to_the_fast_memory(void **state) {
+  (void)state;
+  berth_buffer_t buffers[] = {berth_buffer(100, 0, 1), berth_buffer(60, 0, 1),
+                              berth_buffer(40, 0, 1)};
+  buffers[0].traffic = 1000;
+  buffers[1].traffic = 900;
+  buffers[2].traffic = 500;
+  const berth_region_t regions[] = {{100, 1}, {BERTH_UNLIMITED, 10}};
+  const berth_problem_t problem = {
+      .buffers = buffers, .buffer_count = 3, .regions = regions, .region_count = 2};
+  berth_plan_t plan = {0};
+  assert_int_equal(plan_best(&problem, &plan), BERTH_OK);
+  assert_int_equal(plan.placements[0].region, 1);
+  assert_int_equal(plan.placements[1].region, 0);
+  assert_int_equal(plan.placements[2].region, 0);
+  assert_int_equal(plan.cost, 900 + 500 + 10000);
+  assert_true(plan.optimal);
+  free(plan.placements);
+}
+
+static void what_costs_the_same_anywhere_leaves_the_fast_memory_free(void **state) {
+  (void)state;
+  berth_buffer_t buffers[] = {berth_buffer(100, 0, 1), berth_buffer(60, 0, 1)};
+  buffers[1].traffic = 9;
+  const berth_region_t regions[] = {{1000, 1}, {BERTH_UNLIMITED, 10}};
+  const berth_problem_t problem = {
+      .buffers = buffers, .buffer_count = 2, .regions = regions, .region_count = 2};
+  berth_plan_t plan = {0};
+  assert_int_equal(plan_best(&problem, &plan), BERTH_OK);
+  assert_int_equal(plan.placements[0].region, 1);
+  assert_int_equal(plan.peak, 60);
+  assert_true(plan.optimal);
+  free(plan.placements);
+}
+
+static void an_arena_in_two_pieces_holds_what_one_piece_would_not(void **state) {
+  (void)state;
+  berth_buffer_t buffers[] = {berth_buffer(60 << 10, 0, 1), berth_buffer(50 << 10, 0, 2),
+                              berth_buffer(46 << 10, 0, 3), berth_buffer(60 << 10, 2, 3)};
+  const berth_region_t regions[] = {{96 << 10, 1}, {64 << 10, 1}};
+  const berth_problem_t problem = {
+      .buffers = buffers, .buffer_count = 4, .regions = regions, .region_count = 2};
+  berth_plan_t plan = {0};
+  assert_int_equal(plan_best(&problem, &plan), BERTH_OK);
+  assert_int_equal(plan.placements[0].region, 1);
+  assert_int_equal(plan.placements[3].region, 1);
+  free(plan.placements);
+}
+
+static void the_banks_of_a_dsp_keep_operands_apart(void **state) {
+  (void)state;
+  berth_buffer_t buffers[] = {berth_buffer(64, 0, 1), berth_buffer(64, 0, 1),
+                              berth_buffer(64, 1, 2)};
+  const berth_pair_t pairs[] = {{0, 1, BERTH_APART, 0}, {1, 2, BERTH_APART, 0}};
+  const berth_region_t regions[] = {{128, 1}, {128, 1}};
+  berth_problem_t problem = {.buffers = buffers,
+                             .buffer_count = 3,
+                             .pairs = pairs,
+                             .pair_count = 2,
+                             .regions = regions,
+                             .region_count = 2};
+  berth_plan_t plan = {0};
+  assert_int_equal(plan_best(&problem, &plan), BERTH_OK);
+  assert_int_equal(plan.placements[0].region, plan.placements[2].region);
+  assert_int_not_equal(plan.placements[0].region, plan.placements[1].region);
+  problem.region_count = 1;
+  assert_int_equal(plan_best(&problem, &plan), BERTH_INFEASIBLE);
+  berth_explanation_t why;
+  assert_int_equal(explain(&problem, NULL, &why), BERTH_INFEASIBLE);
+  assert_int_equal(why.obstacle, BERTH_OBSTACLE_CONFLICT);
+  assert_int_equal(why.a, 0);
+  assert_int_equal(why.b, 1);
+  free(plan.placements);
+}
+
+static void weights_are_copied_in_where_that_pays(void **state) {
+  (void)state;
+  berth_buffer_t buffers[] = {berth_buffer(64, 0, 3), berth_buffer(64, 0, 3),
+                              berth_buffer(32, 0, 3)};
+  for (uint32_t i = 0; i < 3; i++) buffers[i].traffic = 64;
+  buffers[0].constant = buffers[1].constant = true;
+  buffers[1].traffic = 640;
+  const berth_region_t regions[] = {{100, 1}};
+  const berth_problem_t problem = {.buffers = buffers,
+                                   .buffer_count = 3,
+                                   .regions = regions,
+                                   .region_count = 1,
+                                   .outside_cost = 4};
+  berth_plan_t plan = {0};
+  assert_int_equal(plan_best(&problem, &plan), BERTH_OK);
+  assert_int_equal(plan.placements[0].region, BERTH_OUTSIDE);
+  assert_int_equal(plan.placements[1].region, 0);
+  assert_int_equal(plan.placements[2].region, 0);
+  assert_int_equal(plan.cost, 4 * 64 + 640 + 64);
+  free(plan.placements);
+}
+
+static void planners_of_one_region_refuse_several(void **state) {
+  (void)state;
+  berth_buffer_t buffer = berth_buffer(64, 0, 1);
+  const berth_region_t regions[] = {{128, 1}, {128, 1}};
+  const berth_problem_t problem = {
+      .buffers = &buffer, .buffer_count = 1, .regions = regions, .region_count = 2};
+  for (uint32_t p = 0; berth_planner_at(p) != NULL; p++) {
+    if ((berth_planner_at(p)->handles & BERTH_HANDLES_REGIONS) != 0) continue;
+    berth_plan_t plan = {0};
+    assert_int_equal(plan_with(berth_planner_at(p), &problem, NULL, &plan),
+                     BERTH_ERROR_UNSUPPORTED);
+  }
+}
+
+/* ---- Why nothing fits ------------------------------------------------------------------------ */
+
+static void the_step_that_is_too_full_is_named(void **state) {
+  (void)state;
+  berth_buffer_t buffers[] = {berth_buffer(60, 0, 1), berth_buffer(50, 1, 2),
+                              berth_buffer(30, 2, 3), berth_buffer(500, 1, 2)};
+  buffers[3].constant = true;
+  const berth_region_t regions[] = {{70, 1}, {30, 2}};
+  const berth_problem_t problem = {
+      .buffers = buffers, .buffer_count = 4, .regions = regions, .region_count = 2};
+  berth_explanation_t why;
+  assert_int_equal(explain(&problem, NULL, &why), BERTH_INFEASIBLE);
+  assert_int_equal(why.obstacle, BERTH_OBSTACLE_STEP);
+  assert_int_equal(why.step, 1);
+  assert_int_equal(why.regions, 3);
+  assert_int_equal(why.needed, 110);
+  assert_int_equal(why.available, 100);
+  assert_true(berth_explanation_concerns(&why, &problem, 0));
+  assert_true(berth_explanation_concerns(&why, &problem, 1));
+  assert_false(berth_explanation_concerns(&why, &problem, 2));
+  assert_false(berth_explanation_concerns(&why, &problem, 3));
+}
+
+static void the_pinned_buffers_that_do_not_fit_are_named(void **state) {
+  (void)state;
+  berth_buffer_t buffers[] = {berth_buffer(60, 0, 1), berth_buffer(50, 1, 2),
+                              berth_buffer(30, 1, 1)};
+  buffers[0].regions = buffers[1].regions = 1;
+  const berth_region_t regions[] = {{100, 1}, {1000, 2}};
+  const berth_problem_t problem = {
+      .buffers = buffers, .buffer_count = 3, .regions = regions, .region_count = 2};
+  berth_explanation_t why;
+  assert_int_equal(explain(&problem, NULL, &why), BERTH_INFEASIBLE);
+  assert_int_equal(why.obstacle, BERTH_OBSTACLE_STEP);
+  assert_int_equal(why.regions, 1);
+  assert_int_equal(why.needed - why.available, 10);
+  assert_false(berth_explanation_concerns(&why, &problem, 2));
+}
+
+static void a_buffer_larger_than_its_regions_is_named(void **state) {
+  (void)state;
+  berth_buffer_t buffers[] = {berth_buffer(60, 0, 1), berth_buffer(101, 1, 2)};
+  const berth_problem_t problem = {.buffers = buffers, .buffer_count = 2};
+  const berth_plan_options_t options = {.capacity = 100};
+  berth_explanation_t why;
+  assert_int_equal(explain(&problem, NULL, &why), BERTH_OK);
+  assert_int_equal(why.obstacle, BERTH_OBSTACLE_NONE);
+  assert_int_equal(explain(&problem, &options, &why), BERTH_INFEASIBLE);
+  assert_int_equal(why.obstacle, BERTH_OBSTACLE_BUFFER);
+  assert_int_equal(why.a, 1);
+  assert_int_equal(why.needed, 101);
+  assert_int_equal(why.available, 100);
+}
+
+static void fixed_buffers_that_hit_each_other_are_named(void **state) {
+  (void)state;
+  berth_buffer_t buffers[] = {berth_buffer(60, 0, 1), berth_buffer(8, 3, 4),
+                              berth_buffer(20, 1, 2)};
+  buffers[0].fixed = 0;
+  buffers[2].fixed = 59;
+  const berth_problem_t problem = {.buffers = buffers, .buffer_count = 3};
+  berth_explanation_t why;
+  assert_int_equal(explain(&problem, NULL, &why), BERTH_INFEASIBLE);
+  assert_int_equal(why.obstacle, BERTH_OBSTACLE_CONFLICT);
+  assert_int_equal(why.a, 0);
+  assert_int_equal(why.b, 2);
+  buffers[2].fixed = 60;
+  assert_int_equal(explain(&problem, NULL, &why), BERTH_OK);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_pays_most_per_byte_goes_to_the_fast_memory),
+      cmocka_unit_test(what_costs_the_same_anywhere_leaves_the_fast_memory_free),
+      cmocka_unit_test(an_arena_in_two_pieces_holds_what_one_piece_would_not),
+      cmocka_unit_test(the_banks_of_a_dsp_keep_operands_apart),
+      cmocka_unit_test(weights_are_copied_in_where_that_pays),
+      cmocka_unit_test(planners_of_one_region_refuse_several),
+      cmocka_unit_test(the_step_that_is_too_full_is_named),
+      cmocka_unit_test(the_pinned_buffers_that_do_not_fit_are_named),
+      cmocka_unit_test(a_buffer_larger_than_its_regions_is_named),
+      cmocka_unit_test(fixed_buffers_that_hit_each_other_are_named),
       cmocka_unit_test(small_problems_are_planned_as_brute_force_does),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
