@@ -179,7 +179,8 @@ static berth_status_t eval_batch(berth_call_t *call) {
   bool flat = blocks.count == 1;
   int32_t block_w = flat ? 1 : blocks.block[1], before_w = flat ? 0 : blocks.before[1];
   int32_t fine_w = flat ? 1 : fine->dims[2], coarse_w = flat ? 1 : coarse->dims[2];
-  ptrdiff_t pixel = (ptrdiff_t)fine->dims[fine->rank - 1] * berth_element_bytes(input.type);
+  ptrdiff_t pixel =
+      (ptrdiff_t)fine->dims[fine->rank - 1] * (ptrdiff_t)berth_element_bytes(input.type);
   ptrdiff_t fine_row = pixel * fine_w, coarse_row = pixel * coarse_w;
   if (to_batch(call)) /* what isn't copied to below is padding */
     memset(output.data, berth_element_bytes(input.type) == 1 ? input.zero_point : 0, output.bytes);

@@ -16,7 +16,8 @@
 #endif
 #endif
 #ifdef POISON
-#include <sanitizer/asan_interface.h>
+void __asan_poison_memory_region(const volatile void *data, size_t bytes); /* of the sanitizer */
+void __asan_unpoison_memory_region(const volatile void *data, size_t bytes);
 #define poison(data, bytes)   __asan_poison_memory_region(data, bytes)
 #define unpoison(data, bytes) __asan_unpoison_memory_region(data, bytes)
 #else
@@ -190,7 +191,8 @@ static void name_gap(const berth_watch_t *watch, const uint8_t *address,
   berth_range_t range;
   if (address < base || address >= base + extent) {
     finding->owner = BERTH_GUARD_OUTSIDE;
-    finding->victim_first = (uint32_t)(address < base ? base - address : address - base - extent);
+    finding->victim_first =
+        address < base ? (uint32_t)(base - address) : (uint32_t)(address - base) - extent;
     return;
   }
   for (uint32_t i = 0; i < watch->call.op.outputs.count; i++) {

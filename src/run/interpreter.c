@@ -13,11 +13,7 @@ static const berth_kernel_t *find_in(const berth_kernel_t *const *table,
     const berth_kernel_t *kernel = *table;
     if (kernel->code != op->code) continue;
     if (kernel->code != BERTH_BUILTIN_CUSTOM) return kernel;
-    size_t length = strlen(kernel->custom_name);
-    if (length == op->custom_name.length &&
-        memcmp(kernel->custom_name, op->custom_name.data, length) == 0) {
-      return kernel;
-    }
+    if (berth_run_is_text(op->custom_name, kernel->custom_name)) return kernel;
   }
   return NULL;
 }

@@ -70,6 +70,9 @@ berth_shape_t *berth_run_shape(const berth_interpreter_t *interpreter, uint32_t 
 berth_status_t berth_run_put_shape(berth_interpreter_t *interpreter, uint32_t tensor, uint32_t rank,
                                    const int32_t *dims, berth_shape_t **shape);
 
+/* Is the text of a model this NUL-terminated one? */
+bool berth_run_is_text(berth_text_t text, const char *name);
+
 /* ---- Calls: call.c -------------------------------------------------------------------------- */
 
 /* Fills everything of a call but its memory. */

@@ -143,15 +143,18 @@ berth_value_t berth_interpreter_output(const berth_interpreter_t *interpreter, u
   return nth(interpreter, berth_model_subgraph(interpreter->model, 0).outputs, index);
 }
 
+bool berth_run_is_text(berth_text_t text, const char *name) {
+  uint32_t i = 0;
+  while (i < text.length && name[i] != '\0' && name[i] == text.data[i]) i++;
+  return i == text.length && name[i] == '\0';
+}
+
 uint32_t berth_interpreter_find(const berth_interpreter_t *interpreter, uint32_t subgraph,
                                 const char *name) {
   if (subgraph >= interpreter->model->subgraph_count) return BERTH_NOBODY;
   uint32_t count = berth_model_subgraph(interpreter->model, subgraph).tensor_count;
   for (uint32_t i = 0; i < count; i++) {
-    berth_text_t text = berth_model_tensor(interpreter->model, subgraph, i).name;
-    uint32_t k = 0;
-    while (k < text.length && name[k] != '\0' && name[k] == text.data[k]) k++;
-    if (k == text.length && name[k] == '\0') return i;
+    if (berth_run_is_text(berth_model_tensor(interpreter->model, subgraph, i).name, name)) return i;
   }
   return BERTH_NOBODY;
 }
