@@ -15,7 +15,7 @@ static char *volatile pending;
 static volatile sig_atomic_t tolerant;
 static volatile sig_atomic_t interrupted;
 
-static const int watched[] = {SIGINT, SIGTERM, SIGHUP};
+static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 
 static void on_signal(int number) {
   if (number == SIGINT && tolerant && !interrupted) {
@@ -42,8 +42,6 @@ void berth_interrupt_watch(void) {
       sigaction(watched[i], &action, NULL);
     }
   }
-  /* A reader that has gone shows as a failed write, which is reported. */
-  signal(SIGPIPE, SIG_IGN);
 }
 
 void berth_interrupt_tolerate(bool yes) {

@@ -1,7 +1,8 @@
 /* Files that appear whole or not at all, and interruption by the user.
  *
  * A file is written under a temporary name beside its own, flushed to the disk and renamed. Until
- * then it is removed on failure, and on SIGINT, SIGTERM and SIGHUP. One output is open at a time.
+ * then it is removed on failure, and on SIGINT, SIGTERM, SIGHUP and SIGPIPE. One output is open at
+ * a time.
  */
 #ifndef BERTH_SRC_HOST_OUTPUT_H
 #define BERTH_SRC_HOST_OUTPUT_H

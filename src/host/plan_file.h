@@ -17,6 +17,7 @@ typedef struct berth_plan_report {
   uint64_t capacity;       /* 0: none was given */
   uint32_t load_step;      /* the first step whose load is the largest */
   uint64_t load;           /* that load */
+  bool folds;              /* operators on constants count as folded */
   bool conflicts;          /* say which buffers may not overlap */
 } berth_plan_report_t;
 

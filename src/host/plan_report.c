@@ -13,7 +13,7 @@ const char *berth_region_name(const berth_subject_t *subject, uint32_t region) {
 berth_status_t berth_plan_report_start(const berth_subject_t *subject,
                                        const berth_subject_options_t *options,
                                        berth_plan_report_t *report, berth_complaint_t *complaint) {
-  berth_plan_report_t start = {.subject = subject};
+  berth_plan_report_t start = {.subject = subject, .folds = !options->keep_foldable};
   berth_status_t status =
       berth_subject_load(&subject->problem, &start.load, &start.load_step, complaint);
   if (status == BERTH_OK && subject->is_model) {

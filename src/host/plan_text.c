@@ -37,9 +37,24 @@ static void line(FILE *stream, const char *label, uint64_t bytes, const char *re
           remark[0] != '\0' ? "  " : "", remark);
 }
 
-static void print_peak(const berth_plan_report_t *report, FILE *stream) {
-  const berth_outcome_t *outcome = report->outcome;
-  const berth_plan_t *plan = &outcome->plan;
+/* With several regions the plan's cost is what counts; else its peak. */
+static void print_cost(const berth_subject_t *subject, const berth_plan_t *plan, FILE *stream) {
+  fprintf(stream, "%-14s %15s%s\n", "Cost", berth_grouped(plan->cost).text,
+          plan->optimal ? "  proven optimal" : "");
+  uint64_t outside = 0;
+  for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
+    if (plan->placements[i].region == BERTH_OUTSIDE) outside += subject->problem.buffers[i].size;
+  }
+  for (uint32_t r = 0; r < subject->problem.region_count; r++) {
+    char label[64];
+    berth_printable(subject->regions[r].name, strlen(subject->regions[r].name), 14, label,
+                    sizeof label);
+    line(stream, label, berth_region_peak(&subject->problem, plan->placements, r), "used");
+  }
+  if (outside > 0) line(stream, "Outside", outside, "constants that stay where they are");
+}
+
+static void print_peak(const berth_subject_t *subject, const berth_plan_t *plan, FILE *stream) {
   char remark[96] = "";
   if (plan->optimal) {
     snprintf(remark, sizeof remark, "proven optimal");
@@ -47,28 +62,33 @@ static void print_peak(const berth_plan_report_t *report, FILE *stream) {
     snprintf(remark, sizeof remark, "%s above the lower bound",
              berth_percent(plan->peak - plan->lower_bound, plan->lower_bound).text);
   }
-  line(stream, report->subject->problem.region_count > 1 ? "First region" : "Peak", plan->peak,
-       remark);
+  line(stream, "Peak", plan->peak, remark);
+  line(stream, "Lower bound", plan->lower_bound, "");
+  remark[0] = '\0';
+  if (subject->sum_bytes >= plan->peak) {
+    snprintf(remark, sizeof remark, "reuse saves %s",
+             berth_percent(subject->sum_bytes - plan->peak, subject->sum_bytes).text);
+  }
+  line(stream, "Without reuse", subject->sum_bytes, remark);
 }
 
 static void print_totals(const berth_plan_report_t *report, FILE *stream) {
   const berth_subject_t *subject = report->subject;
   const berth_outcome_t *outcome = report->outcome;
-  char remark[160] = "";
-  if (outcome->has_plan) print_peak(report, stream);
-  uint64_t bound = outcome->status >= 0 ? outcome->plan.lower_bound : report->load;
-  line(stream, "Lower bound", bound, "");
-  if (outcome->has_plan && subject->sum_bytes >= outcome->plan.peak &&
-      subject->problem.region_count < 2) {
-    snprintf(remark, sizeof remark, "reuse saves %s",
-             berth_percent(subject->sum_bytes - outcome->plan.peak, subject->sum_bytes).text);
+  if (!outcome->has_plan) {
+    line(stream, "Lower bound", outcome->plan.lower_bound, "");
+    line(stream, "Without reuse", subject->sum_bytes, "");
+  } else if (subject->problem.region_count > 1) {
+    print_cost(subject, &outcome->plan, stream);
+    line(stream, "Without reuse", subject->sum_bytes, "");
+  } else {
+    print_peak(subject, &outcome->plan, stream);
   }
-  line(stream, "Without reuse", subject->sum_bytes, remark);
   if (subject->variable_bytes > 0) {
     line(stream, "Variables", subject->variable_bytes, "of the peak, kept between invokes");
   }
   if (subject->is_model && subject->graph.foldable_count > 0) {
-    bool folded = report->folded.sum_bytes == subject->sum_bytes;
+    bool folded = report->folds;
     berth_totals_t other = folded ? report->unfolded : report->folded;
     fprintf(stream,
             "%" PRIu32 " operators on constants %s; otherwise: lower bound %s, without reuse %s\n",
@@ -201,7 +221,13 @@ static bool print_outcomes(const berth_plan_report_t *report, FILE *stream) {
 static bool print_obstacle(const berth_plan_report_t *report, berth_terminal_t terminal,
                            FILE *stream) {
   const berth_subject_t *subject = report->subject;
-  if (report->load <= report->capacity) return true;
+  uint64_t room = report->capacity != 0 ? report->capacity : UINT64_MAX, all = 0;
+  for (uint32_t r = 0; r < subject->problem.region_count; r++) {
+    uint64_t capacity = subject->problem.regions[r].capacity;
+    all = capacity > UINT64_MAX - all ? UINT64_MAX : all + capacity;
+  }
+  if (subject->problem.region_count > 0 && all < room) room = all;
+  if (report->load <= room) return true;
   berth_anatomy_t anatomy = {.step = report->load_step};
   if (berth_live_in(subject, NULL, 0, report->load_step, &anatomy.live, &anatomy.live_count) !=
       BERTH_OK) {
@@ -213,7 +239,7 @@ static bool print_obstacle(const berth_plan_report_t *report, berth_terminal_t t
     fprintf(stream, "\nStep %" PRIu32, report->load_step);
     print_operator(subject, report->load_step, stream);
     fprintf(stream, " alone needs %s bytes, %s too many:\n", berth_grouped(report->load).text,
-            berth_grouped(report->load - report->capacity).text);
+            berth_grouped(report->load - room).text);
     good = print_live(subject, &anatomy, report->load, marks, terminal, stream);
   }
   free(marks);
@@ -301,9 +327,6 @@ bool berth_plan_print(const berth_plan_report_t *report, berth_terminal_t termin
   print_totals(report, stream);
   if (report->outcome_count > 1) good &= print_outcomes(report, stream);
   uint32_t regions = subject->problem.region_count > 0 ? subject->problem.region_count : 1;
-  if (subject->problem.region_count > 1 && outcome->has_plan) {
-    fprintf(stream, "%-14s %15s\n", "Cost", berth_grouped(outcome->plan.cost).text);
-  }
   for (uint32_t r = 0; r < regions && outcome->has_plan; r++) {
     good &= print_region(report, r, terminal, stream);
   }
