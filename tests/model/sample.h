@@ -33,7 +33,7 @@ typedef struct sample {
   uint32_t tensors, tensor[SAMPLE_TENSORS], shape[SAMPLE_TENSORS], quantization, bias_quantization;
   uint32_t sparsity, dimensions, dimension[3], order, block_map, segments;
   uint32_t operators, op[SAMPLE_OPERATORS], op_inputs, op_outputs, intermediates;
-  uint32_t metadata, metadata_entry[2], signatures, signature, signature_output;
+  uint32_t metadata, metadata_entry[2], signatures, signature, signature_input, signature_output;
   uint32_t flatbuffer_size, bias_data, outside_options;
 } sample_t;
 
@@ -176,8 +176,11 @@ static inline void sample_names(sample_t *s) {
   s->signatures = put_list(f, s->model, MODEL_SIGNATURES, 1);
   s->signature = put_element(f, s->signatures, 0, 5);
   put_text(f, s->signature, SIGNATURE_KEY, "serve");
+  put_field(f, s->signature, SIGNATURE_SUBGRAPH, 4, 0);
   uint32_t list = put_list(f, s->signature, SIGNATURE_INPUTS, 1);
-  put_text(f, put_element(f, list, 0, 2), MAP_NAME, "x");
+  s->signature_input = put_element(f, list, 0, 2);
+  put_text(f, s->signature_input, MAP_NAME, "x");
+  put_field(f, s->signature_input, MAP_TENSOR, 4, 0);
   list = put_list(f, s->signature, SIGNATURE_OUTPUTS, 2);
   for (uint32_t i = 0; i < 2; i++) {
     uint32_t entry = put_element(f, list, i, 2);

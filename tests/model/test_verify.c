@@ -114,6 +114,9 @@ static void other_files_are_told_from_models(void **state) {
   assert_place(UINT32_MAX, UINT32_MAX, UINT32_MAX);
   s.file.size = 7;
   assert_refused("file", "is too short for a model");
+  sample_build(&s);
+  s.file.size = 8;
+  assert_refused("model", beyond);
 }
 
 static void the_root_must_lie_in_the_file(void **state) {
@@ -183,6 +186,105 @@ static void fields_must_lie_in_the_file(void **state) {
   assert_accepted();
 }
 
+/* A table of the sample and a field of it. */
+typedef struct place {
+  const uint32_t *table;
+  uint32_t field;
+  uint32_t width;
+  const char *subject;
+} place_t;
+
+static void every_number_must_lie_in_the_file(void **state) {
+  (void)state;
+  static const place_t numbers[] = {
+      {&s.model, MODEL_VERSION, 4, "schema version"},
+      {&s.code[0], CODE_OLD, 1, "deprecated operator code"},
+      {&s.code[0], CODE_NEW, 4, "operator code"},
+      {&s.code[0], CODE_VERSION, 4, "operator version"},
+      {&s.buffer[2], BUFFER_OFFSET, 8, "buffer outside the FlatBuffer"},
+      {&s.buffer[2], BUFFER_SIZE, 8, "buffer outside the FlatBuffer"},
+      {&s.metadata_entry[0], METADATA_BUFFER, 4, "metadata buffer"},
+      {&s.tensor[0], TENSOR_TYPE, 1, "tensor type"},
+      {&s.tensor[0], TENSOR_BUFFER, 4, "number of a buffer"},
+      {&s.tensor[0], TENSOR_EXTERNAL_BUFFER, 4, "number of an external buffer"},
+      {&s.tensor[0], TENSOR_IS_VARIABLE, 1, "variable mark"},
+      {&s.tensor[0], TENSOR_HAS_RANK, 1, "rank mark"},
+      {&s.quantization, QUANTIZATION_DETAILS_TYPE, 1, "type of quantization"},
+      {&s.quantization, QUANTIZATION_DIMENSION, 4, "quantized dimension"},
+      {&s.dimension[1], DIMENSION_FORMAT, 1, "format of a sparse dimension"},
+      {&s.dimension[1], DIMENSION_DENSE_SIZE, 4, "extent of a dimension"},
+      {&s.dimension[1], DIMENSION_SEGMENTS_TYPE, 1, "sparse segments"},
+      {&s.dimension[1], DIMENSION_INDICES_TYPE, 1, "sparse indices"},
+      {&s.op[0], OPERATOR_CODE_INDEX, 4, "number of an operator code"},
+      {&s.op[0], OPERATOR_OPTIONS_TYPE, 1, "type of the options"},
+      {&s.op[0], OPERATOR_OPTIONS_2_TYPE, 1, "type of the options"},
+      {&s.op[3], OPERATOR_LARGE_OPTIONS_OFFSET, 8, "custom options outside the FlatBuffer"},
+      {&s.op[3], OPERATOR_LARGE_OPTIONS_SIZE, 8, "custom options outside the FlatBuffer"},
+      {&s.signature, SIGNATURE_SUBGRAPH, 4, "subgraph of a signature"},
+      {&s.signature_input, MAP_TENSOR, 4, "signature inputs"},
+      {&s.signature_output, MAP_TENSOR, 4, "signature outputs"},
+  };
+  for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+    const place_t *it = &numbers[i];
+    sample_build(&s);
+    poke(&s.file, slot_of(&s.file, *it->table, it->field), 2,
+         s.file.size - *it->table - it->width + 1);
+    assert_refused(it->subject, beyond);
+  }
+}
+
+static void every_reference_must_lie_in_the_file(void **state) {
+  (void)state;
+  static const place_t references[] = {
+      {&s.model, MODEL_DESCRIPTION, 4, "description"},
+      {&s.model, MODEL_OPERATOR_CODES, 4, "operator codes"},
+      {&s.model, MODEL_SUBGRAPHS, 4, "subgraphs"},
+      {&s.model, MODEL_BUFFERS, 4, "buffers"},
+      {&s.model, MODEL_METADATA, 4, "metadata"},
+      {&s.model, MODEL_SIGNATURES, 4, "signatures"},
+      {&s.code[1], CODE_CUSTOM_NAME, 4, "name of a custom operator"},
+      {&s.buffer[1], BUFFER_DATA, 4, "buffer data"},
+      {&s.metadata_entry[0], METADATA_NAME, 4, "metadata name"},
+      {&s.main, SUBGRAPH_NAME, 4, "subgraph name"},
+      {&s.main, SUBGRAPH_TENSORS, 4, "tensors"},
+      {&s.main, SUBGRAPH_OPERATORS, 4, "operators"},
+      {&s.main, SUBGRAPH_INPUTS, 4, "subgraph inputs"},
+      {&s.main, SUBGRAPH_OUTPUTS, 4, "subgraph outputs"},
+      {&s.tensor[1], TENSOR_SHAPE, 4, "shape"},
+      {&s.tensor[0], TENSOR_SHAPE_SIGNATURE, 4, "shape signature"},
+      {&s.tensor[1], TENSOR_QUANTIZATION, 4, "quantization"},
+      {&s.quantization, QUANTIZATION_SCALE, 4, "scales"},
+      {&s.quantization, QUANTIZATION_ZERO_POINT, 4, "zero points"},
+      {&s.tensor[5], TENSOR_SPARSITY, 4, "sparsity"},
+      {&s.sparsity, SPARSITY_TRAVERSAL_ORDER, 4, "traversal order"},
+      {&s.sparsity, SPARSITY_BLOCK_MAP, 4, "block map"},
+      {&s.sparsity, SPARSITY_DIMENSIONS, 4, "sparse dimensions"},
+      {&s.dimension[1], DIMENSION_SEGMENTS, 4, "sparse segments"},
+      {&s.dimension[1], DIMENSION_INDICES, 4, "sparse indices"},
+      {&s.op[0], OPERATOR_INPUTS, 4, "operator inputs"},
+      {&s.op[0], OPERATOR_OUTPUTS, 4, "operator outputs"},
+      {&s.op[1], OPERATOR_INTERMEDIATES, 4, "operator intermediates"},
+      {&s.op[0], OPERATOR_OPTIONS, 4, "options"},
+      {&s.op[2], OPERATOR_OPTIONS_2, 4, "options"},
+      {&s.op[1], OPERATOR_CUSTOM_OPTIONS, 4, "custom options"},
+      {&s.signature, SIGNATURE_KEY, 4, "signature key"},
+      {&s.signature, SIGNATURE_INPUTS, 4, "signature inputs"},
+      {&s.signature, SIGNATURE_OUTPUTS, 4, "signature outputs"},
+      {&s.signature_input, MAP_NAME, 4, "signature inputs"},
+  };
+  for (size_t i = 0; i < sizeof references / sizeof references[0]; i++) {
+    const place_t *it = &references[i];
+    sample_build(&s);
+    refer_beyond(*it->table, it->field, (uint32_t)-3); /* one byte of the length is missing */
+    assert_refused(it->subject, beyond);
+    poke(&s.file, field_at(&s, *it->table, it->field), 4, 0xffffffff); /* wraps in 32 bits */
+    assert_refused(it->subject, beyond);
+    sample_build(&s);
+    poke(&s.file, slot_of(&s.file, *it->table, it->field), 2, s.file.size - *it->table - 3);
+    assert_refused(it->subject, beyond);
+  }
+}
+
 static void vectors_must_end_in_the_file(void **state) {
   (void)state;
   uint32_t room = (s.file.size - s.inputs - 4) / 4;
@@ -236,6 +338,8 @@ static void data_outside_the_flatbuffer_must_be_in_the_file(void **state) {
 
 static void operator_codes_must_make_sense(void **state) {
   (void)state;
+  set_number(s.code[0], CODE_OLD, 1, BERTH_BUILTIN_ADD); /* 0, the smallest */
+  assert_accepted();
   set_number(s.code[0], CODE_OLD, 1, 127);
   assert_refused("operator code", "is a placeholder for one that is missing");
   poke(&s.file, slot_of(&s.file, s.code[1], CODE_CUSTOM_NAME), 2, 0);
@@ -263,6 +367,14 @@ static void the_signature_must_have_the_rank_of_the_shape(void **state) {
   (void)state;
   poke(&s.file, target_of(s.tensor[0], TENSOR_SHAPE_SIGNATURE), 4, 1);
   assert_refused("shape signature", "has another rank than the shape");
+}
+
+static void a_tensor_must_name_a_buffer(void **state) {
+  (void)state;
+  set_number(s.tensor[0], TENSOR_BUFFER, 4, 6);
+  assert_refused("tensor", "names a buffer that does not exist");
+  set_number(s.tensor[0], TENSOR_BUFFER, 4, 3); /* an empty one */
+  assert_accepted();
 }
 
 static void types_must_be_in_the_schema(void **state) {
@@ -326,7 +438,9 @@ static void the_quantized_dimension_must_exist(void **state) {
   (void)state;
   set_number(s.bias_quantization, QUANTIZATION_DIMENSION, 4, 77); /* a vector: no matter */
   assert_accepted();
-  poke(&s.file, s.shape[2], 4, 0); /* no longer a vector, but a scalar */
+  poke(&s.file, s.shape[2], 4, 0); /* no longer a vector of 3, but a scalar */
+  assert_refused("scales", "are not as many as the quantized dimension is long");
+  set_number(s.bias_quantization, QUANTIZATION_DIMENSION, 4, 0);
   assert_refused("scales", "are not as many as the quantized dimension is long");
   assert_place(0, 2, UINT32_MAX);
 }
@@ -428,6 +542,29 @@ static void a_field_of_options_that_leaves_the_file_counts_as_absent(void **stat
   assert_int_equal(berth_option_ints(table, BERTH_STABLEHLO_CASE_BRANCHES).count, 0);
 }
 
+static void options_may_end_where_the_file_does(void **state) {
+  (void)state;
+  berth_model_t model;
+  uint32_t options = target_of(s.op[0], OPERATOR_OPTIONS);
+  uint32_t branches = target_of(s.op[2], OPERATOR_OPTIONS_2);
+  poke(&s.file, slot_of(&s.file, options, 1), 2, s.file.size - 4 - options);
+  refer_beyond(branches, BERTH_STABLEHLO_CASE_BRANCHES, (uint32_t)-8);
+  poke(&s.file, s.file.size - 8, 4, 1);
+  poke(&s.file, s.file.size - 4, 4, 42);
+  assert_int_equal(berth_model_open(s.file.bytes, s.file.size, &model, NULL), BERTH_OK);
+  assert_int_equal(berth_option_int(berth_model_operator(&model, 0, 0).options, 1, -9), 42);
+  berth_table_t table = berth_model_operator(&model, 0, 2).options;
+  assert_int_equal(berth_option_ints(table, BERTH_STABLEHLO_CASE_BRANCHES).count, 1);
+  assert_int_equal(berth_option_longs(table, BERTH_STABLEHLO_CASE_BRANCHES).count, 0);
+  poke(&s.file, s.file.size - 8, 4, 3);
+  poke(&s.file, s.file.size - 4, 4, 0x00636261);
+  assert_int_equal(berth_option_text(table, BERTH_STABLEHLO_CASE_BRANCHES).length, 3);
+  poke(&s.file, s.file.size - 4, 4, 0x64636261); /* without the NUL */
+  assert_int_equal(berth_option_text(table, BERTH_STABLEHLO_CASE_BRANCHES).length, 0);
+  poke(&s.file, s.file.size - 8, 4, 4);
+  assert_int_equal(berth_option_text(table, BERTH_STABLEHLO_CASE_BRANCHES).length, 0);
+}
+
 /* ---- Indices between parts ------------------------------------------------------------------ */
 
 static void inputs_and_outputs_of_a_subgraph_must_exist(void **state) {
@@ -448,14 +585,15 @@ static void metadata_must_name_a_buffer(void **state) {
 
 static void signatures_must_name_subgraphs_and_tensors(void **state) {
   (void)state;
+  set_number(s.signature_input, MAP_TENSOR, 4, SAMPLE_TENSORS);
+  assert_refused("signature inputs", "name a tensor that does not exist");
+  set_number(s.signature_input, MAP_TENSOR, 4, SAMPLE_TENSORS - 1);
   set_number(s.signature_output, MAP_TENSOR, 4, SAMPLE_TENSORS);
   assert_refused("signature outputs", "name a tensor that does not exist");
   assert_place(UINT32_MAX, UINT32_MAX, UINT32_MAX);
   set_number(s.signature_output, MAP_TENSOR, 4, SAMPLE_TENSORS - 1);
   assert_accepted();
-  /* The field isn't there: let it share the number of another one, which is above 1. */
-  uint32_t key = field_at(&s, s.signature, SIGNATURE_KEY) - s.signature;
-  poke(&s.file, slot_of(&s.file, s.signature, SIGNATURE_SUBGRAPH), 2, key);
+  set_number(s.signature, SIGNATURE_SUBGRAPH, 4, 2);
   assert_refused("signature", "names a subgraph that does not exist");
 }
 
@@ -484,6 +622,44 @@ static void lists_that_share_their_elements_are_bounded(void **state) {
   assert_accepted();
 }
 
+static void store32(uint8_t *at, uint32_t value) {
+  for (uint32_t i = 0; i < 4; i++) at[i] = (uint8_t)(value >> 8 * i);
+}
+
+/* A file of which every subgraph is the same empty table, behind the list. */
+static void there_is_a_limit_to_subgraphs(void **state) {
+  (void)state;
+  enum { MOST = BERTH_SUBGRAPHS_MAX };
+  builder_t *f = &s.file;
+  memset(f, 0, sizeof *f);
+  put(f, 4, 0);
+  for (uint32_t i = 0; i < 4; i++) put(f, 1, (uint8_t) "TFL3"[i]);
+  uint32_t model = put_table(f, 8);
+  poke(f, 0, 4, model);
+  put_field(f, model, MODEL_VERSION, 4, 3);
+  uint32_t list = put_list(f, model, MODEL_SUBGRAPHS, 0);
+  builder_t tail = {.size = 0};
+  uint32_t table = put_table(&tail, 0);
+  uint32_t size = list + 4 * (MOST + 1) + tail.size;
+  uint8_t *file = malloc(size);
+  assert_non_null(file);
+  memcpy(file, f->bytes, list);
+  for (uint32_t i = 0; i < MOST + 1; i++)
+    store32(file + list + 4 * i, size - tail.size + table - (list + 4 * i));
+  memcpy(file + size - tail.size, tail.bytes, tail.size);
+
+  berth_model_t opened;
+  berth_model_error_t error;
+  store32(file + list - 4, MOST + 1);
+  assert_int_equal(berth_model_open(file, size, &opened, &error), BERTH_ERROR_FORMAT);
+  assert_string_equal(error.subject, "subgraphs");
+  assert_string_equal(error.fault, "are more than Berth accepts");
+  store32(file + list - 4, MOST);
+  assert_int_equal(berth_model_open(file, size, &opened, &error), BERTH_OK);
+  assert_int_equal(opened.subgraph_count, MOST);
+  free(file);
+}
+
 #define on_sample(test) cmocka_unit_test_setup(test, build)
 
 int main(void) {
@@ -500,6 +676,8 @@ int main(void) {
       on_sample(vtables_must_lie_in_the_file),
       on_sample(vtables_must_have_a_possible_size),
       on_sample(fields_must_lie_in_the_file),
+      on_sample(every_number_must_lie_in_the_file),
+      on_sample(every_reference_must_lie_in_the_file),
       on_sample(vectors_must_end_in_the_file),
       on_sample(strings_must_end_in_the_file_with_a_nul),
       on_sample(constants_must_end_in_the_file),
@@ -508,6 +686,7 @@ int main(void) {
       on_sample(a_negative_operator_code_is_refused),
       on_sample(dimensions_must_not_be_negative),
       on_sample(the_signature_must_have_the_rank_of_the_shape),
+      on_sample(a_tensor_must_name_a_buffer),
       on_sample(types_must_be_in_the_schema),
       on_sample(a_constant_must_have_all_of_its_data),
       on_sample(the_size_of_a_constant_is_found_without_overflow),
@@ -523,10 +702,12 @@ int main(void) {
       on_sample(an_operator_needs_a_code),
       on_sample(options_must_be_tables_and_bytes_of_the_file),
       on_sample(a_field_of_options_that_leaves_the_file_counts_as_absent),
+      on_sample(options_may_end_where_the_file_does),
       on_sample(inputs_and_outputs_of_a_subgraph_must_exist),
       on_sample(metadata_must_name_a_buffer),
       on_sample(signatures_must_name_subgraphs_and_tensors),
       on_sample(lists_that_share_their_elements_are_bounded),
+      on_sample(there_is_a_limit_to_subgraphs),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
