@@ -44,7 +44,7 @@ static size_t resident_pages(const char *path, size_t page) {
   size_t pages = ((size_t)map.size + page - 1) / page;
   unsigned char *flags = malloc(pages);
   size_t count = 0;
-  if (flags != NULL && mincore((void *)(uintptr_t)map.data, (size_t)map.size, flags) == 0)
+  if (flags != NULL && mincore((void *)map.data, (size_t)map.size, flags) == 0)
     for (size_t i = 0; i < pages; i++) count += flags[i] & 1;
   free(flags);
   berth_host_unmap(&map);

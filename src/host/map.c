@@ -47,7 +47,7 @@ berth_status_t berth_host_map(const char *path, berth_host_map_t *map,
 }
 
 void berth_host_unmap(berth_host_map_t *map) {
-  if (map->data != NULL) munmap((void *)(uintptr_t)map->data, (size_t)map->size);
+  if (map->data != NULL) munmap((void *)map->data, (size_t)map->size);
   *map = (berth_host_map_t){NULL, 0};
 }
 

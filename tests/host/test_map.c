@@ -1,8 +1,10 @@
 /* Mapping files: what is mapped is the file, and each failure says why. */
 #include "test.h"
 
+#include "../model/sample.h"
 #include "host/map.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +89,43 @@ static void a_model_is_opened_or_its_fault_is_named(void **state) {
   assert_null(map.data);
 }
 
+/* The file is sparse: it takes only a few pages of the disk. */
+static void constants_may_lie_beyond_four_gigabytes(void **state) {
+  (void)state;
+  static sample_t sample;
+  const uint64_t offset = 5000000001u;
+  berth_host_map_t map;
+  berth_model_t model;
+  char message[BERTH_HOST_MESSAGE] = "";
+  sample_build(&sample);
+  poke(&sample.file, field_at(&sample, sample.buffer[2], BUFFER_OFFSET), 8, offset);
+  unlink(path);
+  int fd = open(path, O_RDWR | O_CREAT | O_EXCL, 0600);
+  assert_true(fd >= 0);
+  assert_true(pwrite(fd, sample.file.bytes, sample.file.size, 0) == (ssize_t)sample.file.size);
+  if (ftruncate(fd, (off_t)(offset + 11)) != 0) {
+    close(fd);
+    print_message("no file of 5 GB is possible in %s\n", folder);
+    skip();
+  }
+  berth_status_t status = berth_host_open_model(path, &map, &model, message);
+  if (sizeof(size_t) < sizeof(uint64_t)) {
+    assert_int_equal(status, BERTH_ERROR_OVERFLOW);
+    assert_string_equal(message, "the file is too large for this machine");
+  } else {
+    assert_int_equal(status, BERTH_ERROR_FORMAT); /* one byte is missing */
+    assert_non_null(strstr(message, "buffer outside the FlatBuffer reaches beyond the end"));
+    assert_true(pwrite(fd, "a constant!!", 12, (off_t)offset) == 12);
+    assert_int_equal(berth_host_open_model(path, &map, &model, message), BERTH_OK);
+    berth_tensor_t bias = berth_model_tensor(&model, 0, 2);
+    berth_bytes_t data = berth_model_tensor_data(&model, &bias);
+    assert_int_equal(data.size, 12);
+    assert_memory_equal(data.data, "a constant!!", 12);
+    berth_host_unmap(&map);
+  }
+  close(fd);
+}
+
 static void a_message_says_where_the_fault_is(void **state) {
   (void)state;
   char message[BERTH_HOST_MESSAGE];
@@ -109,6 +148,7 @@ int main(void) {
       cmocka_unit_test(a_file_is_mapped_whole),
       cmocka_unit_test(failures_say_why),
       cmocka_unit_test(a_model_is_opened_or_its_fault_is_named),
+      cmocka_unit_test(constants_may_lie_beyond_four_gigabytes),
       cmocka_unit_test(a_message_says_where_the_fault_is),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
