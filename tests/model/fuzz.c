@@ -63,6 +63,7 @@ static uint64_t next_random(void) {
   return z ^ z >> 31;
 }
 
+/* Two calls must not stand where C leaves their order open: mutants are the same everywhere. */
 static size_t below(size_t limit) {
   return (size_t)(next_random() % limit);
 }
@@ -98,7 +99,7 @@ static uint64_t interesting(const file_t *file) {
       16,     31,      32,         127,        128,        255,        256,
       0x7fff, 0x8000,  0xffff,     0x10000,    0x7fffffff, 0x80000000, 0xffffffff,
       99999,  1000000, 0xfffffffe, 0xfffffffc, 0x40000000, UINT64_MAX, (uint64_t)INT64_MAX};
-  if (below(4) == 0) return file->size - 4 + below(9);
+  if (below(4) == 0) return (uint64_t)file->size - 4 + below(9);
   return numbers[below(sizeof numbers / sizeof numbers[0])];
 }
 
@@ -116,9 +117,11 @@ static void mutate(file_t *file) {
   case 3: /* the end is missing */
     file->size -= below(2) == 0 ? below(file->size) : below(file->size < 64 ? file->size : 64);
     break;
-  case 4: /* an interesting number */
-    store(file, at, (size_t)1 << below(4), interesting(file));
+  case 4: { /* an interesting number */
+    size_t width = (size_t)1 << below(4);
+    store(file, at, width, interesting(file));
     break;
+  }
   case 5: /* a reference to somewhere else */
     store(file, at & ~(size_t)3, 4, place(file) - (at & ~(size_t)3));
     break;
@@ -156,7 +159,7 @@ typedef struct counts {
 } counts_t;
 
 static counts_t counts;
-static uint64_t checksum; /* of all that was read */
+static uint64_t checksum; /* of all that was read, and of peaks: the same on every machine */
 
 static void note_fault(const berth_model_error_t *error) {
   if (error->subject == NULL || error->fault == NULL) give_up("a refusal gives no reason");
@@ -183,7 +186,10 @@ static void plan(const berth_buffer_t *buffers, uint32_t count) {
   berth_plan_t result = {.placements = take(count * sizeof *result.placements)};
   status = berth_plan_make(&berth_planner_size, &problem, NULL, workspace, bytes, &result);
   if (status != BERTH_OK && status != BERTH_ERROR_OVERFLOW) give_up("the planner fails");
-  if (status == BERTH_OK) counts.planned++;
+  if (status == BERTH_OK) {
+    counts.planned++;
+    checksum += result.peak;
+  }
   free(result.placements);
   free(workspace);
 }
@@ -200,7 +206,8 @@ static void plan_graph(const berth_graph_t *graph) {
 }
 
 static void analyse(const berth_model_t *model) {
-  const berth_graph_options_t options = {.fold = below(2) == 0, .keep_inputs = below(2) == 0};
+  bool fold = below(2) == 0;
+  const berth_graph_options_t options = {.fold = fold, .keep_inputs = below(2) == 0};
   size_t bytes;
   berth_status_t status = berth_graph_workspace(model, &bytes);
   if (status == BERTH_ERROR_OVERFLOW) return;
