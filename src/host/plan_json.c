@@ -78,6 +78,24 @@ static void write_regions(const berth_plan_report_t *report, berth_json_t *json)
   berth_json_close(json, ']');
 }
 
+/* Why there is no plan: the first reason that was found. */
+static void write_obstacle(const berth_plan_report_t *report, berth_json_t *json) {
+  static const char *const words[] = {"unknown", "buffer", "conflict", "step"};
+  const berth_explanation_t *obstacle = &report->outcome->obstacle;
+  bool names =
+      obstacle->obstacle == BERTH_OBSTACLE_BUFFER || obstacle->obstacle == BERTH_OBSTACLE_CONFLICT;
+  bool bytes =
+      obstacle->obstacle == BERTH_OBSTACLE_BUFFER || obstacle->obstacle == BERTH_OBSTACLE_STEP;
+  berth_json_open_line(json, "obstacle", '{');
+  berth_json_string(json, "reason", words[obstacle->obstacle]);
+  number_or_null(json, "step", obstacle->obstacle == BERTH_OBSTACLE_STEP, obstacle->step);
+  number_or_null(json, "a", names && obstacle->a != UINT32_MAX, obstacle->a);
+  number_or_null(json, "b", names && obstacle->b != UINT32_MAX, obstacle->b);
+  number_or_null(json, "needed_bytes", bytes, obstacle->needed);
+  number_or_null(json, "available_bytes", bytes, obstacle->available);
+  berth_json_close(json, '}');
+}
+
 static void write_outcomes(const berth_plan_report_t *report, berth_json_t *json) {
   if (report->outcome_count < 2) return;
   berth_json_open(json, "planners", '[');
@@ -125,6 +143,7 @@ void berth_plan_json_summary(const berth_plan_report_t *report, berth_json_t *js
     write_totals("folded", report->folded, json);
     write_totals("unfolded", report->unfolded, json);
   }
+  if (outcome != NULL && outcome->status == BERTH_INFEASIBLE) write_obstacle(report, json);
   write_regions(report, json);
   write_outcomes(report, json);
   write_dynamic(subject, json);

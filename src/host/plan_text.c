@@ -218,33 +218,64 @@ static bool print_outcomes(const berth_plan_report_t *report, FILE *stream) {
 /* ---- Why there is no plan ---------------------------------------------------------------------
  */
 
-static bool print_obstacle(const berth_plan_report_t *report, berth_terminal_t terminal,
-                           FILE *stream) {
-  const berth_subject_t *subject = report->subject;
-  uint64_t room = report->capacity != 0 ? report->capacity : UINT64_MAX, all = 0;
-  for (uint32_t r = 0; r < subject->problem.region_count; r++) {
-    uint64_t capacity = subject->problem.regions[r].capacity;
-    all = capacity > UINT64_MAX - all ? UINT64_MAX : all + capacity;
-  }
-  if (subject->problem.region_count > 0 && all < room) room = all;
-  if (report->load <= room) return true;
-  berth_anatomy_t anatomy = {.step = report->load_step};
-  if (berth_live_in(subject, NULL, 0, report->load_step, &anatomy.live, &anatomy.live_count) !=
-      BERTH_OK) {
+static const char *buffer_name(const berth_subject_t *subject, uint32_t index, char *out) {
+  return berth_label_print(&subject->labels[index], 60, out);
+}
+
+/* The buffers of the step that is too full, largest first. */
+static bool print_full_step(const berth_subject_t *subject, const berth_explanation_t *obstacle,
+                            berth_terminal_t terminal, FILE *stream) {
+  berth_anatomy_t anatomy = {.step = obstacle->step};
+  uint32_t live;
+  if (berth_live_in(subject, NULL, 0, obstacle->step, &anatomy.live, &live) != BERTH_OK) {
     return false;
+  }
+  for (uint32_t i = 0; i < live; i++) {
+    if (berth_explanation_concerns(obstacle, &subject->problem, anatomy.live[i])) {
+      anatomy.live[anatomy.live_count++] = anatomy.live[i];
+    }
   }
   char *marks = calloc((size_t)subject->problem.buffer_count + 1, 1);
   bool good = marks != NULL;
-  if (good) {
-    fprintf(stream, "\nStep %" PRIu32, report->load_step);
-    print_operator(subject, report->load_step, stream);
-    fprintf(stream, " alone needs %s bytes, %s too many:\n", berth_grouped(report->load).text,
-            berth_grouped(report->load - room).text);
-    good = print_live(subject, &anatomy, report->load, marks, terminal, stream);
-  }
+  if (good) good = print_live(subject, &anatomy, obstacle->needed, marks, terminal, stream);
   free(marks);
   free(anatomy.live);
   return good;
+}
+
+/* Why there is no plan, where there is a simple reason. */
+static bool print_obstacle(const berth_plan_report_t *report, berth_terminal_t terminal,
+                           FILE *stream) {
+  const berth_subject_t *subject = report->subject;
+  const berth_explanation_t *obstacle = &report->outcome->obstacle;
+  char a[BERTH_NAME_ROOM], b[BERTH_NAME_ROOM];
+  switch (obstacle->obstacle) {
+  case BERTH_OBSTACLE_NONE:
+    return true;
+  case BERTH_OBSTACLE_BUFFER:
+    fprintf(stream, "\nBuffer %s alone needs %s bytes, %s too many.\n",
+            buffer_name(subject, obstacle->a, a), berth_grouped(obstacle->needed).text,
+            berth_grouped(obstacle->needed - obstacle->available).text);
+    return true;
+  case BERTH_OBSTACLE_CONFLICT:
+    fprintf(stream, "\nWhat is asked of %s", buffer_name(subject, obstacle->a, a));
+    if (obstacle->b != UINT32_MAX) {
+      fprintf(stream, " and of %s", buffer_name(subject, obstacle->b, b));
+    }
+    fputs(" contradicts itself.\n", stream);
+    return true;
+  case BERTH_OBSTACLE_STEP:
+    break;
+  }
+  fprintf(stream, "\nStep %" PRIu32, obstacle->step);
+  print_operator(subject, obstacle->step, stream);
+  fprintf(stream, " needs %s bytes", berth_grouped(obstacle->needed).text);
+  for (uint32_t r = 0, shown = 0; r < subject->problem.region_count; r++) {
+    if ((obstacle->regions >> r & 1) == 0) continue;
+    fprintf(stream, "%s%s", shown++ == 0 ? " in " : " and ", berth_region_name(subject, r));
+  }
+  fprintf(stream, ", %s too many:\n", berth_grouped(obstacle->needed - obstacle->available).text);
+  return print_full_step(subject, obstacle, terminal, stream);
 }
 
 static bool print_verdict(const berth_plan_report_t *report, berth_terminal_t terminal,

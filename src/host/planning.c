@@ -60,6 +60,17 @@ static berth_status_t fail(berth_outcome_t *outcome, berth_status_t status,
   return status;
 }
 
+/* Looks for a simple reason why there is no plan; none if memory is short. */
+static void explain(const berth_problem_t *problem, const berth_plan_options_t *options,
+                    berth_explanation_t *obstacle) {
+  size_t bytes;
+  if (berth_plan_explain_workspace(problem, &bytes) != BERTH_OK) return;
+  void *workspace = malloc(bytes > 0 ? bytes : 1);
+  if (workspace == NULL) return;
+  berth_plan_explain(problem, options, workspace, bytes, obstacle);
+  free(workspace);
+}
+
 berth_status_t berth_planning_run(const berth_planner_t *planner, const berth_problem_t *problem,
                                   const berth_planning_t *planning, berth_outcome_t *outcome,
                                   berth_complaint_t *complaint) {
@@ -94,6 +105,7 @@ berth_status_t berth_planning_run(const berth_planner_t *planner, const berth_pr
   outcome->stopped = watch.stopped;
   if (status == BERTH_ERROR_CANCELLED) status = BERTH_UNDECIDED;
   if (status < 0) return fail(outcome, status, complaint);
+  if (status == BERTH_INFEASIBLE) explain(problem, &options, &outcome->obstacle);
   outcome->status = status;
   outcome->has_plan = status != BERTH_INFEASIBLE && outcome->plan.peak != UINT64_MAX;
   return BERTH_OK;

@@ -15,10 +15,11 @@ typedef struct berth_planning {
 
 typedef struct berth_outcome {
   const berth_planner_t *planner;
-  berth_status_t status; /* OK, INFEASIBLE, UNDECIDED, or an error */
-  berth_plan_t plan;     /* placements on the heap */
-  bool has_plan;         /* placements, peak and cost mean something */
-  bool stopped;          /* by the time limit or by the user */
+  berth_status_t status;        /* OK, INFEASIBLE, UNDECIDED, or an error */
+  berth_plan_t plan;            /* placements on the heap */
+  bool has_plan;                /* placements, peak and cost mean something */
+  berth_explanation_t obstacle; /* INFEASIBLE: why, if there is a simple reason */
+  bool stopped;                 /* by the time limit or by the user */
   double cpu_seconds;
 } berth_outcome_t;
 

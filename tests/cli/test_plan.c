@@ -54,11 +54,13 @@ static void a_capacity_ends_with_0_3_or_4(void **state) {
   assert_says(out, "It fits into 1,404,928 bytes.");
   assert_status("berth plan $dir/example.csv --capacity 1404927 -o $dir/none.csv", 3);
   assert_says(out, "It does not fit");
-  assert_says(out, "Step 0 alone needs 1,404,928 bytes, 1 too many");
+  assert_says(out, "Step 0 needs 1,404,928 bytes, 1 too many");
   assert_says(out, "t1");
   assert_status("berth plan $dir/example.csv --capacity 1404927 --json", 3);
   assert_says(out, "\"status\": \"infeasible\"");
   assert_says(out, "\"peak_bytes\": null");
+  assert_says(out, "\"obstacle\": {\"reason\": \"step\", \"step\": 0, \"a\": null, \"b\": null, "
+                   "\"needed_bytes\": 1404928, \"available_bytes\": 1404927}");
 
   /* c could take a's place, but linear falls back only past topmost buffers. */
   write_file("stack.csv", "id,lower,upper,size\na,0,2,10\nb,1,3,10\nc,2,4,10\n");
@@ -66,6 +68,37 @@ static void a_capacity_ends_with_0_3_or_4(void **state) {
   assert_says(out, "Undecided");
   assert_status("berth plan $dir/stack.csv --planner size --capacity 20", 0);
   assert_status("test -e $dir/none.csv", 1);
+}
+
+static void what_makes_a_plan_impossible_is_named(void **state) {
+  (void)state;
+  write_file("p.csv", "id,lower,upper,size\nin,0,2,100\nout,1,3,80\nbig,1,2,200\n");
+  assert_status("berth plan $dir/p.csv --region a=150 --region b=150", 3);
+  assert_says(out, "Buffer big alone needs 200 bytes, 50 too many");
+  assert_status("berth plan $dir/p.csv --region a=200 --region b=150 | tail -n +5", 0);
+  assert_says(out, "Step 1 needs 380 bytes in a and b, 30 too many");
+  write_file("r.csv", "id,lower,upper,size,region\nin,0,2,100,a\nout,1,3,80,a\nbig,1,2,200,b\n");
+  assert_status("berth plan $dir/r.csv --region a=150 --region b=1K", 3);
+  assert_says(out, "Step 1 needs 180 bytes in a, 30 too many");
+  assert_null(strstr(out, "big"));
+  write_file("q.csv", "a,b,relation\nin,out,share\nin,out,apart\n");
+  assert_status("berth plan $dir/p.csv --pairs $dir/q.csv --region a=1K --region b=1K", 3);
+  assert_says(out, "What is asked of in and of out contradicts itself");
+}
+
+static void regions_are_filled_fastest_first(void **state) {
+  (void)state;
+  write_file("p.csv", "id,lower,upper,size,traffic,const\n"
+                      "hot,0,2,100,1000,0\ncold,0,2,100,10,0\nweights,0,2,50,5,1\n");
+  assert_status("berth plan $dir/p.csv --region fast=120@1 --region slow=1K@10 --json", 0);
+  assert_says(out, "\"name\": \"hot\", \"subgraph\": null, \"tensor\": null, \"kind\": null, "
+                   "\"size\": 100, \"first\": 0, \"last\": 1, \"offset\": 0, \"region\": \"fast\"");
+  assert_says(out, "\"region\": \"slow\"");
+  assert_says(out, "\"cost\": 1150,"); /* the weights cost 11 outside, 10 in the slow region */
+  assert_status("berth plan $dir/p.csv --region fast=120@1 --region slow=1K@10 -o $dir/o.csv && "
+                "cat $dir/o.csv",
+                0);
+  assert_says(out, "id,lower,upper,size,align,offset,region\nhot,0,2,100,1,0,fast\n");
 }
 
 static void a_plan_as_csv_is_a_problem_again(void **state) {
@@ -217,6 +250,8 @@ int main(void) {
       cmocka_unit_test(planner_all_shows_each_planner_and_the_best_plan),
       cmocka_unit_test(the_worked_example_takes_1404928_bytes),
       cmocka_unit_test(a_capacity_ends_with_0_3_or_4),
+      cmocka_unit_test(what_makes_a_plan_impossible_is_named),
+      cmocka_unit_test(regions_are_filled_fastest_first),
       cmocka_unit_test(a_plan_as_csv_is_a_problem_again),
       cmocka_unit_test(a_plan_as_json_is_what_is_printed),
       cmocka_unit_test(a_plan_as_header_compiles_and_says_the_arenas_size),
