@@ -1,0 +1,219 @@
+/* AVERAGE_POOL_2D and MAX_POOL_2D, with a fused activation; row-local in height.
+ *
+ * The channels of one output position are summed up, or compared, in blocks on the stack, so that
+ * the innermost loop runs over channels and vectorises. An integer average is rounded to nearest,
+ * ties away from zero, over the positions inside the image, as the reference kernels do.
+ */
+#include "operators/elementwise.h"
+#include "operators/kernels.h"
+#include "operators/quantized.h"
+#include "operators/shape.h"
+
+#define BLOCK 64u /* channels at a time */
+
+typedef struct pool {
+  int32_t stride_h, stride_w, filter_h, filter_w;
+  int32_t top, left; /* padding */
+  int32_t height, width, depth;
+  int32_t output_height, output_width;
+  int32_t min, max;
+  float float_min, float_max;
+} pool_t;
+
+static bool is_max(const berth_call_t *call) {
+  return call->op.code == BERTH_BUILTIN_MAX_POOL_2D;
+}
+
+/* Output length and padding before, for one dimension. */
+static int32_t measure(int32_t length, int32_t filter, int32_t stride, bool same, int32_t *before) {
+  *before = 0;
+  if (!same) return length < filter ? 0 : (length - filter) / stride + 1;
+  int32_t output = (int32_t)(((int64_t)length + stride - 1) / stride);
+  int64_t padding = (int64_t)(output - 1) * stride + filter - length;
+  *before = padding > 0 ? (int32_t)(padding / 2) : 0;
+  return output;
+}
+
+static berth_status_t read_pool(berth_call_t *call, const berth_value_t *input,
+                                const berth_value_t *output, pool_t *pool) {
+  berth_table_t options = call->op.options;
+  int32_t padding = berth_option_byte(options, BERTH_POOL_2D_PADDING, 0);
+  int32_t activation = berth_option_byte(options, BERTH_POOL_2D_ACTIVATION, 0);
+  *pool = (pool_t){.stride_h = berth_option_int(options, BERTH_POOL_2D_STRIDE_H, 0),
+                   .stride_w = berth_option_int(options, BERTH_POOL_2D_STRIDE_W, 0),
+                   .filter_h = berth_option_int(options, BERTH_POOL_2D_FILTER_H, 0),
+                   .filter_w = berth_option_int(options, BERTH_POOL_2D_FILTER_W, 0),
+                   .height = input->dims[1],
+                   .width = input->dims[2],
+                   .depth = input->dims[3]};
+  if (pool->stride_h < 1 || pool->stride_w < 1 || pool->filter_h < 1 || pool->filter_w < 1)
+    return berth_refuse(call, "a stride or a filter size is not positive");
+  if (pool->filter_h > 32768 || pool->filter_w > 32768)
+    return berth_refuse(call, "a filter size is too large");
+  bool same = padding == BERTH_PADDING_SAME;
+  pool->output_height = measure(pool->height, pool->filter_h, pool->stride_h, same, &pool->top);
+  pool->output_width = measure(pool->width, pool->filter_w, pool->stride_w, same, &pool->left);
+  if (activation < BERTH_ACTIVATION_NONE || activation > BERTH_ACTIVATION_RELU6)
+    return berth_refuse(call, "cannot apply this activation");
+  berth_activation_range_float(activation, &pool->float_min, &pool->float_max);
+  if (activation != BERTH_ACTIVATION_NONE && berth_is_quantized_type(output->type) &&
+      !berth_has_scale(output))
+    return berth_refuse(call, "needs a scale for the activation");
+  if (berth_is_quantized_type(output->type))
+    berth_activation_range(output, activation, &pool->min, &pool->max);
+  return BERTH_OK;
+}
+
+static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
+  berth_value_t input = berth_input(call, 0), output = berth_output(call, 0);
+  if (!input.present || !output.present) return berth_refuse(call, "needs an input and an output");
+  if (input.type != output.type) return berth_refuse(call, "cannot change the type");
+  if (input.type != BERTH_TYPE_FLOAT32 && !berth_is_quantized_type(input.type))
+    return berth_refuse(call, "cannot take this type");
+  if (input.rank != 4) return berth_refuse(call, "takes four dimensions only");
+  pool_t pool;
+  berth_status_t status = read_pool(call, &input, &output, &pool);
+  if (status != BERTH_OK) return status;
+  /* A sum, and half a count more, must fit 32 bits. */
+  int64_t rows = pool.filter_h < pool.height ? pool.filter_h : pool.height;
+  int64_t columns = pool.filter_w < pool.width ? pool.filter_w : pool.width;
+  if (rows * columns > (input.type == BERTH_TYPE_INT16 ? 1 << 15 : 1 << 22))
+    return berth_refuse(call, "the filter is too large");
+  if (input.dims[0] == 1) {
+    contract->kind = BERTH_ROW_LOCAL;
+    contract->windows[0] = (berth_window_t){pool.stride_h, 1, -pool.top, pool.filter_h};
+  }
+  int32_t dims[] = {input.dims[0], pool.output_height, pool.output_width, pool.depth};
+  return berth_set_shape(call, 0, 4, dims);
+}
+
+/* ---- One block of channels ------------------------------------------------------------------ */
+
+/* The part of the input under one output position: rows [y0, y1) of an image whose row 0 is row
+ * `image` of the tensor, positions [x0, x1), channels from `channel` on. */
+typedef struct patch {
+  const berth_value_t *input;
+  uint32_t image;
+  int32_t y0, y1, x0, x1;
+  uint32_t depth, channel, channels;
+} patch_t;
+
+#define FOR_EACH_POSITION(type, body)                                                              \
+  for (int32_t y = p->y0; y < p->y1; y++) {                                                        \
+    const type *line = (const type *)berth_row(p->input, p->image + (uint32_t)y) +                 \
+                       (size_t)p->x0 * p->depth + p->channel;                                      \
+    for (int32_t x = p->x0; x < p->x1; x++, line += p->depth)                                      \
+      for (uint32_t c = 0; c < channels; c++) body                                                 \
+  }
+
+/* acc / count, ties away from zero. */
+static inline int32_t average(int32_t sum, int32_t count) {
+  return sum > 0 ? (sum + count / 2) / count : (sum - count / 2) / count;
+}
+
+#define DEFINE_INTEGER(name, type, target)                                                         \
+  target static void average_##name(const patch_t *p, const pool_t *pool, void *to) {              \
+    int32_t sums[BLOCK] = {0}, count = (p->y1 - p->y0) * (p->x1 - p->x0);                          \
+    const uint32_t channels = p->channels;                                                         \
+    type *result = to;                                                                             \
+    FOR_EACH_POSITION(type, sums[c] += line[c];)                                                   \
+    for (uint32_t c = 0; c < channels; c++)                                                        \
+      result[c] = (type)berth_clamp(average(sums[c], count), pool->min, pool->max);                \
+  }                                                                                                \
+  target static void max_##name(const patch_t *p, const pool_t *pool, void *to) {                  \
+    type most[BLOCK];                                                                              \
+    const uint32_t channels = p->channels;                                                         \
+    type *result = to;                                                                             \
+    for (uint32_t c = 0; c < channels; c++) most[c] = (type)pool->min;                             \
+    FOR_EACH_POSITION(type, most[c] = line[c] > most[c] ? line[c] : most[c];)                      \
+    for (uint32_t c = 0; c < channels; c++)                                                        \
+      result[c] = most[c] > pool->max ? (type)pool->max : most[c];                                 \
+  }
+
+#define DEFINE_FLOAT(name, target)                                                                 \
+  target static void average_##name(const patch_t *p, const pool_t *pool, void *to) {              \
+    float sums[BLOCK] = {0}, count = (float)((p->y1 - p->y0) * (p->x1 - p->x0));                   \
+    const uint32_t channels = p->channels;                                                         \
+    float *result = to;                                                                            \
+    FOR_EACH_POSITION(float, sums[c] += line[c];)                                                  \
+    for (uint32_t c = 0; c < channels; c++) {                                                      \
+      float mean = sums[c] / count;                                                                \
+      mean = mean < pool->float_min ? pool->float_min : mean;                                      \
+      result[c] = mean > pool->float_max ? pool->float_max : mean;                                 \
+    }                                                                                              \
+  }                                                                                                \
+  target static void max_##name(const patch_t *p, const pool_t *pool, void *to) {                  \
+    float most[BLOCK];                                                                             \
+    const uint32_t channels = p->channels;                                                         \
+    float *result = to;                                                                            \
+    for (uint32_t c = 0; c < channels; c++)                                                        \
+      most[c] = pool->float_min > -3.402823466e38f ? pool->float_min : -3.402823466e38f;           \
+    FOR_EACH_POSITION(float, most[c] = line[c] > most[c] ? line[c] : most[c];)                     \
+    for (uint32_t c = 0; c < channels; c++)                                                        \
+      result[c] = most[c] > pool->float_max ? pool->float_max : most[c];                           \
+  }
+
+DEFINE_INTEGER(int8, int8_t, )
+DEFINE_INTEGER(uint8, uint8_t, )
+DEFINE_INTEGER(int16, int16_t, )
+DEFINE_FLOAT(float, )
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define AVX2 __attribute__((target("avx2")))
+DEFINE_INTEGER(int8_avx2, int8_t, AVX2)
+DEFINE_INTEGER(uint8_avx2, uint8_t, AVX2)
+DEFINE_INTEGER(int16_avx2, int16_t, AVX2)
+DEFINE_FLOAT(float_avx2, AVX2)
+#endif
+
+typedef void (*block_t)(const patch_t *patch, const pool_t *pool, void *to);
+
+#define PICK(call, name)                                                                           \
+  (is_max(call) ? BERTH_RUN_FOR(call, max_##name) : BERTH_RUN_FOR(call, average_##name))
+
+static block_t pick(const berth_call_t *call, berth_tensor_type_t type) {
+  return type == BERTH_TYPE_INT8    ? PICK(call, int8)
+         : type == BERTH_TYPE_UINT8 ? PICK(call, uint8)
+         : type == BERTH_TYPE_INT16 ? PICK(call, int16)
+                                    : PICK(call, float);
+}
+
+static int32_t at_least_0(int32_t x) {
+  return x > 0 ? x : 0;
+}
+static int32_t at_most(int32_t x, int32_t limit) {
+  return x < limit ? x : limit;
+}
+
+static berth_status_t eval(berth_call_t *call) {
+  berth_value_t input = berth_input(call, 0), output = berth_output(call, 0);
+  pool_t pool;
+  berth_status_t status = read_pool(call, &input, &output, &pool);
+  if (status != BERTH_OK || output.bytes == 0) return status;
+  block_t block = pick(call, input.type);
+  uint32_t element = berth_element_bytes(input.type), depth = (uint32_t)pool.depth;
+  patch_t patch = {.input = &input, .depth = depth};
+  for (uint32_t row = call->first_row; row < call->last_row; row++) {
+    uint32_t image = row / (uint32_t)pool.output_height;
+    int32_t y = (int32_t)(row % (uint32_t)pool.output_height) * pool.stride_h - pool.top;
+    uint8_t *to = berth_row(&output, row);
+    patch.image = image * (uint32_t)pool.height;
+    patch.y0 = at_least_0(y);
+    patch.y1 = at_most(y + pool.filter_h, pool.height);
+    for (int32_t i = 0; i < pool.output_width; i++) {
+      int32_t x = i * pool.stride_w - pool.left;
+      patch.x0 = at_least_0(x);
+      patch.x1 = at_most(x + pool.filter_w, pool.width);
+      for (patch.channel = 0; patch.channel < depth; patch.channel += BLOCK) {
+        patch.channels = depth - patch.channel < BLOCK ? depth - patch.channel : BLOCK;
+        block(&patch, &pool, to);
+        to += (size_t)patch.channels * element;
+      }
+    }
+  }
+  return BERTH_OK;
+}
+
+const berth_kernel_t berth_kernel_average_pool_2d = {
+    .code = BERTH_BUILTIN_AVERAGE_POOL_2D, .prepare = prepare, .eval = eval};
+const berth_kernel_t berth_kernel_max_pool_2d = {
+    .code = BERTH_BUILTIN_MAX_POOL_2D, .prepare = prepare, .eval = eval};
