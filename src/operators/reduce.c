@@ -319,10 +319,18 @@ static berth_status_t finish(berth_call_t *call) {
   return BERTH_OK;
 }
 
+/* Row-local and whole reductions; accumulating ones too, for a caller that has all rows. */
 static berth_status_t eval(berth_call_t *call) {
   berth_value_t input = berth_input(call, 0);
   reduction_t r;
   berth_status_t status = read_reduction(call, &input, &r);
+  if (status == BERTH_OK && r.kind == BERTH_ACCUMULATING && !is_computed(call)) {
+    call->first_row = 0;
+    call->last_row = input.rows;
+    status = begin(call);
+    if (status == BERTH_OK) status = accumulate(call);
+    return status == BERTH_OK ? finish(call) : status;
+  }
   if (status == BERTH_OK && is_computed(call)) status = berth_set_shape(call, 0, r.rank, r.dims);
   berth_value_t output = berth_output(call, 0);
   if (status != BERTH_OK || output.bytes == 0) return status;

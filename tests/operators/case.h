@@ -382,6 +382,11 @@ static inline void case_vary(case_t *c) {
     case_clear(c);
     assert_int_equal(case_accumulate_by_rows(c), BERTH_OK);
     case_same(c, first, "row by row");
+    if (c->call.kernel->eval != NULL) {
+      case_clear(c);
+      assert_int_equal(c->call.kernel->eval(&c->call), BERTH_OK);
+      case_same(c, first, "at once");
+    }
   }
   if (c->contract.view != BERTH_VIEW_NONE) case_as_view(c, first);
   case_in_place(c, first);
