@@ -71,6 +71,8 @@ typedef void (*berth_guard_report_t)(void *user, const berth_guard_finding_t *fi
 
 /* Fields are private, but for the options. */
 typedef struct berth_guard {
+  /* Evaluates an operator; a pointer, so that who uses no guard doesn't link it. */
+  berth_status_t (*run)(struct berth_guard *guard, berth_call_t *call, uint32_t flags);
   berth_interpreter_t *interpreter;
   berth_guard_report_t report;
   void *user;

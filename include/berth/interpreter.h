@@ -6,7 +6,8 @@
  *   berth_interpreter_t interpreter;
  *   static _Alignas(16) uint8_t memory[60000];
  *   berth_memories_t memories = {.activations = {memory, sizeof memory}};   // all in one block
- *   berth_interpreter_init(&interpreter, &model, NULL, &memories);
+ *   berth_interpreter_options_t options = {.kernels = berth_kernels};
+ *   berth_interpreter_init(&interpreter, &model, &options, &memories);
  *   berth_interpreter_prepare(&interpreter);
  *   berth_value_t input = berth_interpreter_input(&interpreter, 0);
  *   memcpy(input.data, image, input.bytes);
@@ -95,10 +96,12 @@ typedef void (*berth_deliver_t)(void *user, uint32_t output, const berth_value_t
 
 /* ---- Options -------------------------------------------------------------------------------- */
 
-/* Zero-initialise for the defaults. It is copied; what it points to must outlive the interpreter.
+/* Zero-initialise for the defaults, and name the kernels. It is copied; what it points to must
+ * outlive the interpreter.
  */
 typedef struct berth_interpreter_options {
-  const berth_kernel_t *const *kernels; /* NULL-terminated; NULL: all that come with Berth */
+  const berth_kernel_t *const *kernels; /* NULL-terminated: berth_kernels for all that come with
+                                           Berth, or a shorter table of your own */
   const berth_kernel_t *const *customs; /* more, asked first; may be NULL */
   const berth_planner_t *planner;       /* NULL: a small greedy one */
   const int32_t *offsets; /* a ready plan: byte offset in `activations` of every tensor of all
@@ -143,7 +146,7 @@ typedef struct berth_interpreter {
   bool failed; /* something was missing or refused during prepare */
 } berth_interpreter_t;
 
-/* Takes the model, options (NULL: defaults) and memory, and finds the kernels.
+/* Takes the model, options and memory, and finds the kernels.
  * Errors: ARGUMENT (a NULL, a misaligned block), MEMORY (metadata don't fit), OVERFLOW. */
 berth_status_t berth_interpreter_init(berth_interpreter_t *interpreter, const berth_model_t *model,
                                       const berth_interpreter_options_t *options,

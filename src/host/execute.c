@@ -1,5 +1,6 @@
 /* Running a model: fills its inputs, invokes it, keeps the times, writes its outputs. */
 #include "host/execute.h"
+#include "host/fill.h"
 #include "host/output.h"
 #include <stdlib.h>
 #include <string.h>
@@ -12,36 +13,6 @@ static double now_ms(void) {
 }
 
 /* ---- Inputs --------------------------------------------------------------------------------- */
-
-/* splitmix64 (Steele, Lea & Flood 2014): the same values on every machine. */
-static uint64_t next_random(uint64_t *state) {
-  uint64_t z = *state += 0x9e3779b97f4a7c15u;
-  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-  return z ^ z >> 31;
-}
-
-/* Floats uniform in [-1, 1); integers of 8 and 16 bits over their whole range; wider ones, which
- * are often indices, 0 to 9; booleans. */
-static void fill_random(const berth_value_t *value, uint64_t *state) {
-  for (uint32_t i = 0; i < value->elements; i++) {
-    uint64_t random = next_random(state) >> 16;
-    uint32_t bits = berth_tensor_type_bits(value->type);
-    if (value->type == BERTH_TYPE_FLOAT32) {
-      float x = (float)(random & 0xffffffu) / 8388608.0f - 1.0f;
-      memcpy(value->data + (size_t)i * sizeof x, &x, sizeof x);
-    } else if (value->type == BERTH_TYPE_BOOL) {
-      value->data[i] = random & 1u;
-    } else if (bits == 8) {
-      value->data[i] = (uint8_t)random;
-    } else if (bits == 16) {
-      memcpy(value->data + (size_t)i * 2, &random, 2);
-    } else if (bits == 32 || bits == 64) {
-      uint64_t x = random % 10;
-      memcpy(value->data + (size_t)i * (bits / 8), &x, bits / 8);
-    }
-  }
-}
 
 static bool is_text(berth_text_t text, const char *name) {
   return strlen(name) == text.length && memcmp(name, text.data, text.length) == 0;
@@ -122,7 +93,7 @@ static berth_status_t fill_inputs(const berth_execution_options_t *options,
       berth_status_t status = read_file(file, &value, complaint);
       if (status != BERTH_OK) return status;
     } else if (options->random) {
-      fill_random(&value, state);
+      berth_fill_random(&value, state);
     } else {
       memset(value.data, 0, value.bytes);
     }

@@ -1,5 +1,6 @@
 /* What a run needed, how long it took and what came out: for people, and as JSON. */
 #include "host/execute.h"
+#include "host/fill.h"
 #include "host/json.h"
 #include "host/table.h"
 #include "host/text.h"
@@ -219,8 +220,8 @@ bool berth_execution_json(const berth_execution_t *execution, FILE *stream) {
       berth_operator_t op = berth_model_operator(&runner->model, 0, i);
       berth_text_t text = berth_operator_name(&op);
       berth_json_open_line(&json, NULL, '{');
-      berth_json_number(&json, "step", i);
-      berth_json_text(&json, "operator", text.data, text.length);
+      berth_json_number(&json, "operator", i);
+      berth_json_text(&json, "name", text.data, text.length);
       berth_json_number(&json, "min_ns", nanoseconds(profile->ms));
       berth_json_number(&json, "output_bytes", profile->output_bytes);
       berth_json_number(&json, "live_bytes", profile->live_bytes);

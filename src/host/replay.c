@@ -1,5 +1,6 @@
 /* Replay: recorded inputs in, recorded outputs and checksums against what Berth computes. */
 #include "host/replay.h"
+#include "host/fill.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,19 +25,6 @@ typedef struct session {
   double tolerance;
   uint32_t units;
 } session_t;
-
-uint32_t berth_crc32(const void *data, size_t bytes) {
-  uint32_t table[256];
-  for (uint32_t i = 0; i < 256; i++) {
-    uint32_t value = i;
-    for (int bit = 0; bit < 8; bit++) value = value >> 1 ^ (value & 1u ? 0xedb88320u : 0u);
-    table[i] = value;
-  }
-  uint32_t crc = UINT32_MAX;
-  const uint8_t *p = data;
-  for (size_t i = 0; i < bytes; i++) crc = crc >> 8 ^ table[(crc ^ p[i]) & 255u];
-  return ~crc;
-}
 
 /* ---- Files ---------------------------------------------------------------------------------- */
 

@@ -30,7 +30,4 @@ berth_status_t berth_replay_run(const char *path, const berth_runner_options_t *
                                 const char *folder, double tolerance, uint32_t units,
                                 berth_replay_t *replay, berth_complaint_t *complaint);
 
-/* CRC-32 (IEEE 802.3) of some bytes. */
-uint32_t berth_crc32(const void *data, size_t bytes);
-
 #endif

@@ -105,6 +105,7 @@ static bool get_block(void **block, uint32_t bytes) {
 /* Init and prepare in these blocks. */
 static berth_status_t prepare_in(berth_runner_t *runner, const berth_memories_t *blocks) {
   berth_interpreter_options_t options = runner->options.interpreter;
+  if (options.kernels == NULL) options.kernels = berth_kernels;
   options.planner = runner->options.planner;
   options.log = on_event;
   options.observe = runner->options.observe != NULL ? on_operator : NULL;

@@ -4,7 +4,6 @@
  * lowest peak wins, and the search stops at the lower bound.
  */
 #include "plan/compact.h"
-#include <stdbool.h>
 #include <stddef.h>
 
 #define MOST 0x7fffffffu
@@ -109,8 +108,8 @@ static uint64_t place_all(berth_compact_t *buffers, uint32_t count, uint32_t fix
   return peak;
 }
 
-static bool fixed_ones_agree(const berth_compact_t *buffers, uint32_t fixed) {
-  for (uint32_t i = 0; i < fixed; i++) {
+bool berth_plan_compact_agrees(const berth_compact_t *buffers, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) {
     const berth_compact_t *a = &buffers[i];
     if (a->offset % a->align != 0) return false;
     for (uint32_t k = 0; k < i; k++) {
@@ -124,9 +123,20 @@ static bool fixed_ones_agree(const berth_compact_t *buffers, uint32_t fixed) {
   return true;
 }
 
+void berth_plan_compact_measure(const berth_compact_t *buffers, uint32_t count, uint32_t *peak,
+                                uint32_t *lower_bound) {
+  uint64_t bound = largest_load(buffers, count);
+  *peak = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint32_t end = buffers[i].offset + buffers[i].size;
+    if (buffers[i].size > 0 && end > *peak) *peak = end;
+  }
+  *lower_bound = bound > MOST ? MOST : (uint32_t)bound;
+}
+
 berth_status_t berth_plan_compact(berth_compact_t *buffers, uint32_t count, uint32_t fixed,
                                   uint32_t *peak, uint32_t *lower_bound) {
-  if (!fixed_ones_agree(buffers, fixed)) return BERTH_INFEASIBLE;
+  if (!berth_plan_compact_agrees(buffers, fixed)) return BERTH_INFEASIBLE;
   uint64_t bound = largest_load(buffers, count), best = UINT64_MAX;
   order_t winner = BY_SIZE, last = BY_SIZE;
   for (int order = 0; order < ORDERS && best > bound; order++) {

@@ -7,6 +7,7 @@
 #define BERTH_SRC_PLAN_COMPACT_H
 
 #include "berth/status.h"
+#include <stdbool.h>
 #include <stdint.h>
 
 #define BERTH_COMPACT_UNPLACED UINT32_MAX
@@ -25,6 +26,13 @@ typedef struct berth_compact {
  * Cost: about n^2 steps for each order, n^3 at worst. */
 berth_status_t berth_plan_compact(berth_compact_t *buffers, uint32_t count, uint32_t fixed,
                                   uint32_t *peak, uint32_t *lower_bound);
+
+/* Are all offsets multiples of their alignment, and no two buffers in the same place at once? */
+bool berth_plan_compact_agrees(const berth_compact_t *buffers, uint32_t count);
+
+/* Peak and load lower bound of a plan that agrees. */
+void berth_plan_compact_measure(const berth_compact_t *buffers, uint32_t count, uint32_t *peak,
+                                uint32_t *lower_bound);
 
 /* The largest hole, at most `most` bytes below `limit`, at a multiple of `align`, that no buffer
  * but number `except` covers in the steps [first, last]. Returns its size; 0: none. */

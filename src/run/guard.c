@@ -591,7 +591,7 @@ static berth_status_t evaluate_twice(berth_watch_t *watch) {
   return BERTH_OK;
 }
 
-berth_status_t berth_run_guarded(berth_guard_t *guard, berth_call_t *call, uint32_t flags) {
+static berth_status_t run_guarded(berth_guard_t *guard, berth_call_t *call, uint32_t flags) {
   if (call->subgraph == 0) guard->step = call->index;
   if (runs_subgraphs(call)) {
     berth_status_t status = berth_run_evaluate(call);
@@ -661,6 +661,7 @@ berth_status_t berth_guard_attach(berth_guard_t *guard, berth_interpreter_t *int
   if (bytes < needed) return BERTH_ERROR_MEMORY;
   berth_guard_t new;
   memset(&new, 0, sizeof new);
+  new.run = run_guarded;
   new.interpreter = interpreter;
   new.report = report;
   new.user = user;

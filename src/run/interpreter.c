@@ -23,7 +23,7 @@ static const berth_kernel_t *find_kernel(const berth_interpreter_t *interpreter,
   const berth_interpreter_options_t *options = &interpreter->options;
   const berth_kernel_t *kernel = find_in(options->customs, op);
   if (kernel == NULL) kernel = find_in(berth_run_kernels, op);
-  if (kernel == NULL) kernel = find_in(options->kernels ? options->kernels : berth_kernels, op);
+  if (kernel == NULL) kernel = find_in(options->kernels, op);
   return kernel;
 }
 
@@ -53,7 +53,9 @@ static void *take_table(berth_interpreter_t *interpreter, uint64_t count, size_t
 berth_status_t berth_interpreter_init(berth_interpreter_t *interpreter, const berth_model_t *model,
                                       const berth_interpreter_options_t *options,
                                       const berth_memories_t *memories) {
-  if (interpreter == NULL || model == NULL || memories == NULL) return BERTH_ERROR_ARGUMENT;
+  if (interpreter == NULL || model == NULL || options == NULL || memories == NULL) {
+    return BERTH_ERROR_ARGUMENT;
+  }
   if (memories->activations.data == NULL && memories->activations.bytes > 0) {
     return BERTH_ERROR_ARGUMENT;
   }
@@ -64,7 +66,7 @@ berth_status_t berth_interpreter_init(berth_interpreter_t *interpreter, const be
   if (new.memories.activations.bytes > ACTIVATIONS_MAX) {
     new.memories.activations.bytes = ACTIVATIONS_MAX;
   }
-  if (options != NULL) new.options = *options;
+  new.options = *options;
   if (new.options.alignment == 0) new.options.alignment = 16;
   if (new.options.alignment &(new.options.alignment - 1)) return BERTH_ERROR_ARGUMENT;
   if (new.options.alignment > BERTH_ARENA_ALIGN_MAX) return BERTH_ERROR_ARGUMENT;

@@ -155,7 +155,7 @@ static berth_status_t run_operator(berth_interpreter_t *interpreter, uint32_t su
   } else {
     berth_run_call_memory(interpreter, &call);
     if (interpreter->guard != NULL) {
-      status = berth_run_guarded(interpreter->guard, &call, flags);
+      status = interpreter->guard->run(interpreter->guard, &call, flags);
     } else {
       if (flags & OPERATOR_PARTIAL) berth_run_zero_outputs(&call);
       status = berth_run_evaluate(&call);

@@ -269,7 +269,8 @@ static berth_status_t stack(job_t *job) {
   return BERTH_OK;
 }
 
-/* With a planner of the caller's choice. */
+/* With a planner of the caller's choice. It is called through its own pointers, so that who names
+ * no planner links none. */
 static berth_status_t plan_with(job_t *job, const berth_planner_t *planner) {
   uint32_t count = job->buffer_count;
   berth_plan_t plan;
@@ -284,17 +285,23 @@ static berth_status_t plan_with(job_t *job, const berth_planner_t *planner) {
     if (i < job->fixed_count) buffers[i].fixed = from->offset;
   }
   berth_problem_t problem = {.buffers = buffers, .buffer_count = count};
+  berth_plan_options_t options = {.capacity = 0};
+  plan.peak = UINT64_MAX; /* none yet */
+  if (count > 0) memset(plan.placements, 0, count * sizeof *plan.placements);
   size_t bytes;
-  berth_status_t status = berth_plan_workspace(planner, &problem, NULL, &bytes);
+  berth_status_t status = planner->workspace(&problem, &options, &bytes);
   if (status != BERTH_OK) return status;
   void *workspace = borrow(&job->loan, bytes, 16);
   if (workspace == NULL) return loan_too_small(job);
-  status = berth_plan_make(planner, &problem, NULL, workspace, bytes, &plan);
+  status = planner->make(&problem, &options, workspace, bytes, &plan);
   if (status != BERTH_OK) return status;
-  if (plan.peak > ACTIVATIONS_MAX) return BERTH_ERROR_OVERFLOW;
+  for (uint32_t i = 0; i < count; i++) {
+    if (plan.placements[i].offset > ACTIVATIONS_MAX - buffers[i].size) return BERTH_ERROR_OVERFLOW;
+  }
   for (uint32_t i = 0; i < count; i++) job->buffers[i].offset = (uint32_t)plan.placements[i].offset;
-  job->interpreter->needs.peak = (uint32_t)plan.peak;
-  job->interpreter->needs.lower_bound = (uint32_t)plan.lower_bound;
+  if (!berth_plan_compact_agrees(job->buffers, count)) return BERTH_ERROR_UNSUPPORTED;
+  berth_plan_compact_measure(job->buffers, count, &job->interpreter->needs.peak,
+                             &job->interpreter->needs.lower_bound);
   return BERTH_OK;
 }
 

@@ -95,9 +95,6 @@ bool berth_run_input_unknown(const berth_call_t *call);
 berth_status_t berth_run_evaluate(berth_call_t *call);
 void berth_run_zero_outputs(const berth_call_t *call);
 
-/* The same as both, watched; guard.c. `flags`: OPERATOR_*. */
-berth_status_t berth_run_guarded(struct berth_guard *guard, berth_call_t *call, uint32_t flags);
-
 /* Runs all operators of a subgraph. */
 berth_status_t berth_run_subgraph(berth_interpreter_t *interpreter, uint32_t subgraph);
 

@@ -1,0 +1,74 @@
+/* A model on a microcontroller, without an operating system: one static block of memory, the model
+ * in flash, no heap. Prints what it needed and a CRC-32 of each output (over semihosting, which an
+ * emulator or a debugger answers); `run.sh` compares that with the host's.
+ *
+ * The build gives MODEL_ARENA_BYTES (from `berth run`), and `kernels`, a table of only those
+ * kernels that the model uses, so that the linker drops the rest.
+ */
+#include "berth/interpreter.h"
+#include "host/fill.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+extern const uint8_t model_start[], model_end[];
+extern const berth_kernel_t *const kernels[];
+extern uint32_t stack_low[], stack_high[];
+extern uint32_t *stack_deepest(void);
+
+static _Alignas(16) uint8_t memory[MODEL_ARENA_BYTES];
+
+static void on_event(void *user, const berth_event_t *event) {
+  (void)user;
+  if (event->why != NULL) printf("operator %lu: %s\n", (unsigned long)event->op, event->why);
+}
+
+static int fail(const char *what, berth_status_t status) {
+  printf("failed: %s: %s\n", what, berth_status_text(status));
+  return 1;
+}
+
+static int run(void) {
+  static berth_model_t model;
+  static berth_interpreter_t interpreter;
+  berth_interpreter_options_t options = {.kernels = kernels, .log = on_event};
+  berth_memories_t memories = {.activations = {memory, sizeof memory}};
+  berth_model_error_t error;
+
+  berth_status_t status =
+      berth_model_open(model_start, (uint64_t)(model_end - model_start), &model, &error);
+  if (status != BERTH_OK) return fail(error.fault, status);
+  status = berth_interpreter_init(&interpreter, &model, &options, &memories);
+  if (status != BERTH_OK) return fail("init", status);
+  status = berth_interpreter_prepare(&interpreter);
+  if (status != BERTH_OK) return fail("prepare", status);
+
+  uint64_t random = 1;
+  for (uint32_t i = 0;; i++) {
+    berth_value_t input = berth_interpreter_input(&interpreter, i);
+    if (!input.present) break;
+    berth_fill_random(&input, &random);
+  }
+  status = berth_interpreter_invoke(&interpreter);
+  if (status != BERTH_OK) return fail("invoke", status);
+
+  for (uint32_t i = 0;; i++) {
+    berth_value_t output = berth_interpreter_output(&interpreter, i);
+    if (!output.present) break;
+    printf("output %lu crc32 %lu\n", (unsigned long)i,
+           (unsigned long)berth_crc32(output.data, output.bytes));
+  }
+  berth_needs_t needs = berth_interpreter_needs(&interpreter);
+  printf("memory %lu (activations %lu, persistent %lu, metadata %lu, interpreter %lu)\n",
+         (unsigned long)(needs.total + sizeof interpreter), (unsigned long)needs.extent,
+         (unsigned long)needs.persistent, (unsigned long)needs.metadata,
+         (unsigned long)sizeof interpreter);
+  printf("stack %lu\n", (unsigned long)((uint8_t *)stack_high - (uint8_t *)stack_deepest()));
+  return 0;
+}
+
+int main(void) {
+  int status = run();
+  fflush(stdout);
+  exit(status);
+}
