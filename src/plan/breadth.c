@@ -76,7 +76,7 @@ static void grow_tree(breadth_t *breadth) {
     tree[breadth->leaves + i] = i < breadth->step_count ? i : UINT32_MAX;
   }
   for (uint32_t node = breadth->leaves; node-- > 1;) {
-    tree[node] = broader(breadth, tree[2 * node], tree[2 * node + 1]);
+    tree[node] = broader(breadth, tree[2 * (size_t)node], tree[2 * (size_t)node + 1]);
   }
 }
 

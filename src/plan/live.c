@@ -43,8 +43,8 @@ void berth_live_remove(berth_live_t *live, uint32_t i) {
   uint32_t node = live->leaves + live->leaf[i];
   live->latest[node] = 0;
   while ((node /= 2) >= 1) {
-    uint32_t left = live->latest[2 * node], right = live->latest[2 * node + 1];
-    live->latest[node] = left > right ? left : right;
+    const uint32_t *below = live->latest + 2 * (size_t)node;
+    live->latest[node] = below[0] > below[1] ? below[0] : below[1];
   }
 }
 

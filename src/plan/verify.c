@@ -251,22 +251,23 @@ berth_status_t berth_plan_verify(const berth_problem_t *problem, const berth_pla
   size_t bytes;
   berth_status_t status = berth_plan_verify_workspace(problem, &bytes);
   if (status != BERTH_OK) return status;
-  if (plan == NULL || (plan->placements == NULL && problem->buffer_count != 0)) {
-    return BERTH_ERROR_ARGUMENT;
+  if (plan == NULL) return BERTH_ERROR_ARGUMENT;
+  berth_finding_t found;
+  if (problem->buffer_count == 0) {
+    if (plan->peak == 0 && plan->cost == 0) return BERTH_OK;
+    bool peak = plan->peak != 0;
+    (void)report(&found, peak ? BERTH_FAULT_PEAK : BERTH_FAULT_COST, UINT32_MAX, UINT32_MAX, 0);
+    if (finding != NULL) *finding = found;
+    return BERTH_INFEASIBLE;
   }
-  if (workspace_bytes < bytes || (workspace == NULL && bytes != 0) ||
+  if (plan->placements == NULL) return BERTH_ERROR_ARGUMENT;
+  if (workspace == NULL || workspace_bytes < bytes ||
       (uintptr_t)workspace % _Alignof(uint32_t) != 0) {
     return BERTH_ERROR_MEMORY;
   }
   uint32_t *words = workspace;
-  verifier_t verifier = {problem, plan, NULL, NULL, NULL, NULL};
-  if (bytes != 0) {
-    verifier.order = words;
-    verifier.live = words + problem->buffer_count;
-    verifier.share = words + 2 * (size_t)problem->buffer_count;
-    verifier.pairs = words + 3 * (size_t)problem->buffer_count;
-  }
-  berth_finding_t found;
+  size_t count = problem->buffer_count;
+  verifier_t verifier = {problem, plan, words, words + count, words + 2 * count, words + 3 * count};
   if (check(&verifier, &found)) return BERTH_OK;
   if (finding != NULL) *finding = found;
   return BERTH_INFEASIBLE;
