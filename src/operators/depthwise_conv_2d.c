@@ -5,6 +5,8 @@
 static const berth_conv_variant_t variants[] = {
     {BERTH_TYPE_FLOAT32, BERTH_TYPE_FLOAT32, BERTH_TYPE_FLOAT32, berth_depthwise_float_prepare,
      NULL, berth_depthwise_float_eval},
+    {BERTH_TYPE_FLOAT32, BERTH_TYPE_FLOAT16, BERTH_TYPE_FLOAT32, berth_depthwise_float_prepare,
+     NULL, berth_depthwise_float_eval},
     {BERTH_TYPE_INT8, BERTH_TYPE_INT8, BERTH_TYPE_INT8, berth_depthwise_int8_prepare,
      berth_depthwise_int8_init, berth_depthwise_int8_eval},
     {BERTH_TYPE_UINT8, BERTH_TYPE_UINT8, BERTH_TYPE_UINT8, berth_depthwise_int8_prepare,

@@ -1,13 +1,14 @@
-/* FULLY_CONNECTED for float32. */
+/* FULLY_CONNECTED for float32, with float32 or float16 weights. */
 #include "operators/fixed_point.h"
 #include "operators/fully_connected.h"
+#include "operators/matmul_float.h"
 
 berth_status_t berth_fully_connected_float_prepare(berth_call_t *call,
                                                    const berth_fully_connected_t *layer,
                                                    berth_contract_t *contract) {
   (void)contract;
-  if (layer->bias.present && layer->bias.type != BERTH_TYPE_FLOAT32) {
-    return berth_refuse(call, "needs a float32 bias");
+  if (layer->bias.present && !berth_is_float(&layer->bias)) {
+    return berth_refuse(call, "needs a float bias");
   }
   return BERTH_OK;
 }
@@ -15,20 +16,12 @@ berth_status_t berth_fully_connected_float_prepare(berth_call_t *call,
 berth_status_t berth_fully_connected_float_eval(berth_call_t *call,
                                                 const berth_fully_connected_t *layer,
                                                 const uint8_t *in, uint8_t *out, uint32_t count) {
-  (void)call;
-  float min, max;
-  berth_activation_range_float(layer->activation, &min, &max);
-  const float *a = (const float *)(const void *)in;
-  float *to = (float *)(void *)out;
-  for (uint32_t batch = 0; batch < count; batch++, a += layer->depth, to += layer->units) {
-    for (uint32_t unit = 0; unit < layer->units; unit++) {
-      float sum = 0.0f;
-      for (uint32_t k = 0; k < layer->depth; k++) {
-        sum += a[k] * berth_load_float(layer->filter.data, (size_t)unit * layer->depth + k);
-      }
-      if (layer->bias.present) sum += berth_load_float(layer->bias.data, unit);
-      to[unit] = fminf(fmaxf(sum, min), max);
-    }
-  }
+  berth_matmul_float_t m = {.filter = berth_weights(&layer->filter),
+                            .bias = berth_weights(&layer->bias),
+                            .depth = layer->depth,
+                            .count = layer->units};
+  berth_activation_range_float(layer->activation, &m.min, &m.max);
+  berth_matmul_float(&m, call->cpu, (const float *)(const void *)in, layer->depth,
+                     (float *)(void *)out, layer->units, count);
   return BERTH_OK;
 }

@@ -1,0 +1,29 @@
+/* CONV_2D of float images: what the variant hands to the portable and to the AVX2 implementation.
+ *
+ * Both compute each output in an order that depends on the shape of the convolution alone, so the
+ * bits are the same for any scratch and however rows are cut; between the two, rounding differs.
+ */
+#ifndef BERTH_OPERATORS_CONV_FLOAT_H
+#define BERTH_OPERATORS_CONV_FLOAT_H
+
+#include "operators/conv.h"
+#include "operators/float_weights.h"
+
+typedef struct berth_conv_float {
+  const berth_conv_t *conv;
+  berth_weights_t filter, bias;
+  float min, max;
+} berth_conv_float_t;
+
+/* Most taps x channels with which the AVX2 implementation repacks weights into panels. */
+#define BERTH_CONV_FLOAT_PANEL_DEPTH 160u
+
+/* Scratch that lets the AVX2 implementation pack all weights; 0: it has no use for any. */
+uint32_t berth_conv_float_avx2_wish(const berth_conv_t *conv);
+
+/* Computes output rows [first_row, last_row) with AVX2, which must be there. Of scratch, any number
+ * of bytes will do. */
+void berth_conv_float_avx2(const berth_conv_float_t *c, uint32_t first_row, uint32_t last_row,
+                           void *scratch, uint32_t scratch_bytes);
+
+#endif
