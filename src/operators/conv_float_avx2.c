@@ -142,10 +142,10 @@ BERTH_AVX2_INLINE void deep_tile(const berth_conv_float_t *f, const line_t *line
   }
   float *out = line->out + (size_t)x * conv->output_c + channels->first;
   BERTH_UNROLL for (int p = 0; p < pixels; p++) {
-    if ((uint32_t)p >= count) break;
+    if ((uint32_t)p >= count) continue;
     BERTH_UNROLL for (int q = 0; q < quads; q++) {
       uint32_t at = (uint32_t)q * CHANNELS;
-      if (at >= channels->count) break;
+      if (at >= channels->count) continue;
       __m128 total = berth_add_up_avx2(&sums[p * columns + q * CHANNELS]);
       total = berth_clamp4_avx2(_mm_add_ps(total, channels->bias[q]), f->min, f->max);
       berth_store4_avx2(out + (size_t)p * conv->output_c + at, total, channels->count - at);
@@ -336,7 +336,7 @@ BERTH_AVX2_INLINE void panel_tile(const berth_conv_float_t *f, const panel_t *pa
   if (row && panel->channels == width) { /* the commonest case */
     float *out = patch->out[0];
     BERTH_UNROLL for (int p = 0; p < pixels; p++, out += f->conv->output_c) {
-      if ((uint32_t)p >= count) break;
+      if ((uint32_t)p >= count) continue;
       BERTH_UNROLL for (int v = 0; v < vectors; v++) {
         _mm256_storeu_ps(out + v * 8, berth_clamp8_avx2(sums[p * vectors + v], f->min, f->max));
       }
@@ -344,11 +344,11 @@ BERTH_AVX2_INLINE void panel_tile(const berth_conv_float_t *f, const panel_t *pa
     return;
   }
   BERTH_UNROLL for (int p = 0; p < pixels; p++) {
-    if ((uint32_t)p >= count) break;
+    if ((uint32_t)p >= count) continue;
     float *out = row ? patch->out[0] + (size_t)p * f->conv->output_c : patch->out[p];
     BERTH_UNROLL for (int v = 0; v < vectors; v++) {
       uint32_t at = (uint32_t)v * NARROW;
-      if (at >= panel->channels) break;
+      if (at >= panel->channels) continue;
       berth_store8_avx2(out + at, berth_clamp8_avx2(sums[p * vectors + v], f->min, f->max),
                         panel->channels - at);
     }
