@@ -5,7 +5,7 @@ MODEL   = models/mobilenet_v1_0.25_96_int8.tflite
 CMAKE   = env -u MAKEFLAGS -u MAKELEVEL cmake
 CTEST   = ctest --output-on-failure --parallel $(JOBS)
 
-.PHONY: all demo test test-release test-sanitize check bench install fuzz format clean help
+.PHONY: all demo test test-corpus test-release test-sanitize check bench install fuzz format clean help
 
 all: ## build the release program, build/berth (the default)
 	@$(CMAKE) --preset release >/dev/null
@@ -40,6 +40,9 @@ bench: all ## measure: every program build/bench/bench_*
 install: all ## install below PREFIX (/usr/local), inside DESTDIR if that is set
 	@$(CMAKE) -DCMAKE_INSTALL_PREFIX=$(PREFIX) build >/dev/null
 	@$(CMAKE) --install build --prefix $(PREFIX)
+
+test-corpus: all ## every model of ../shared x planners x alignments, guarded (long; QUICK=1: less)
+	tools/test-corpus --jobs $(JOBS) $(if $(QUICK),--quick)
 
 fuzz: ## mutate a million model files under the sanitizers
 	tools/fuzz

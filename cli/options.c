@@ -212,6 +212,12 @@ static bool set_profile(options_t *options, const char *argument) {
   return options->execution.profile = true;
 }
 
+static bool set_guard(options_t *options, const char *argument) {
+  (void)argument;
+  options->execution.runner.guard_deep = true;
+  return options->execution.runner.guard = true;
+}
+
 static bool set_portable(options_t *options, const char *argument) {
   (void)argument;
   return options->execution.runner.interpreter.portable = true;
@@ -315,6 +321,7 @@ static const option_t table[] = {
      "run recorded inputs and compare with recorded outputs"},
     {"--tolerance", "REL", FOR_RUN, set_tolerance,
      "for float outputs of --replay, relative to the largest (default: 0)"},
+    {"--guard", NULL, FOR_RUN, set_guard, "check that every operator keeps its memory contract"},
     {"--portable", NULL, FOR_RUN, set_portable, "use portable C kernels only"},
     {"--store-multipliers", NULL, FOR_RUN, set_store_multipliers,
      "keep per-channel multipliers: more memory, less time"},

@@ -11,10 +11,11 @@ static int execute(const options_t *options) {
   if (berth_execute(options->path, &options->execution, &execution, &complaint) != BERTH_OK) {
     return failed(&complaint);
   }
+  bool found = execution.verdicts.count > 0;
   bool good = options->json ? berth_execution_json(&execution, stdout)
                             : berth_execution_print(&execution, stdout);
   berth_execution_close(&execution);
-  if (good) return EXIT_DONE;
+  if (good) return found ? EXIT_FINDING : EXIT_DONE;
   berth_complain(&complaint, "out of memory");
   return failed(&complaint);
 }
@@ -34,6 +35,10 @@ static void print_replay(const options_t *options, const berth_replay_t *replay)
       printf("output tensor %u at element %u\n", replay->first_tensor, replay->first_element);
     }
   }
+  if (replay->verdicts.count > 0) {
+    printf("guard: %u finding%s, first: %s\n", replay->verdicts.count,
+           replay->verdicts.count == 1 ? "" : "s", replay->first_verdict);
+  }
   if (replay->largest > 0) {
     printf("largest difference of a float output: %.3g of its largest magnitude\n",
            replay->largest);
@@ -50,6 +55,8 @@ static void print_replay_json(const options_t *options, const berth_replay_t *re
   berth_json_number(&json, "checksums_compared", replay->layers);
   berth_json_number(&json, "outputs_different", replay->different_outputs);
   berth_json_number(&json, "checksums_different", replay->different_layers);
+  berth_json_number(&json, "findings", replay->verdicts.count);
+  if (replay->verdicts.count > 0) berth_json_string(&json, "finding", replay->first_verdict);
   if (replay->different_outputs + replay->different_layers > 0) {
     berth_json_open_line(&json, "first", '{');
     berth_json_number(&json, "invoke", replay->first_run);
@@ -73,7 +80,8 @@ static int replay(const options_t *options) {
   } else {
     print_replay(options, &result);
   }
-  return result.different_outputs + result.different_layers > 0 ? EXIT_FINDING : EXIT_DONE;
+  bool found = result.different_outputs + result.different_layers > 0 || result.verdicts.count > 0;
+  return found ? EXIT_FINDING : EXIT_DONE;
 }
 
 int command_run(int argc, char **argv) {

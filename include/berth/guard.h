@@ -80,6 +80,9 @@ typedef struct berth_guard {
   bool deep;               /* option: also check row windows, in place and view claims */
   uint32_t before, after;  /* bytes of the caller's around `activations`, to watch */
   berth_graph_t graph;
+  struct berth_kept
+      *kept; /* the live tensors that the current operator doesn't write, by address */
+  uint32_t kept_count;
   uint8_t *expected;   /* what activations (and the bytes around them) must hold */
   uint8_t *persistent; /* what the persistent block must hold */
   uint8_t *results;    /* outputs and state of the first evaluation */

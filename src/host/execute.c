@@ -225,6 +225,7 @@ static berth_status_t invoke_all(const berth_execution_options_t *options, watch
       return status;
     }
     execution->invokes++;
+    runner->guard.deep = false; /* claims don't depend on the input: once is enough */
     if (options->output_dir != NULL) {
       status = write_outputs(options, runner, i, complaint);
       if (status != BERTH_OK) return status;
@@ -244,6 +245,8 @@ berth_status_t berth_execute(const char *path, const berth_execution_options_t *
   berth_runner_options_t runner_options = options->runner;
   runner_options.observe = observe;
   runner_options.reshape = reshape;
+  runner_options.guard_report = berth_verdict_note;
+  runner_options.guard_user = &execution->verdicts;
   runner_options.user = &watch;
   berth_status_t status = berth_runner_open(path, &runner_options, &execution->runner, complaint);
   if (status != BERTH_OK) return status;

@@ -7,6 +7,7 @@
 
 #include "host/replay.h"
 #include "host/runner.h"
+#include "host/verdict.h"
 
 /* A graph input's values. */
 typedef struct berth_input_file {
@@ -48,7 +49,8 @@ typedef struct berth_execution {
   uint32_t invokes;
   berth_operator_profile_t *operators; /* NULL without profile */
   uint32_t operator_count;
-  uint32_t dynamic_bytes; /* high-water mark of tensors whose size was known only at run time */
+  berth_verdicts_t verdicts; /* of the guard */
+  uint32_t dynamic_bytes;    /* high-water mark of tensors whose size was known only at run time */
 } berth_execution_t;
 
 /* Number of the graph input that is called so (a tensor's or a signature's name, or a number), or

@@ -136,6 +136,18 @@ static bool print_profile(const berth_execution_t *execution, FILE *stream) {
   return berth_text_table_print(&table, 2, stream);
 }
 
+static void print_verdicts(const berth_execution_t *execution, FILE *stream) {
+  const berth_verdicts_t *verdicts = &execution->verdicts;
+  fprintf(stream, "\nGuard: %s\n",
+          verdicts->count == 0 ? "every operator kept its memory contract" : "found");
+  for (uint32_t i = 0; i < verdicts->count; i++) {
+    char text[1024];
+    fprintf(
+        stream, "  %s\n",
+        berth_verdict_text(&execution->runner.model, &verdicts->findings[i], text, sizeof text));
+  }
+}
+
 bool berth_execution_print(const berth_execution_t *execution, FILE *stream) {
   const berth_runner_t *runner = &execution->runner;
   berth_needs_t needs = berth_interpreter_needs(&runner->interpreter);
@@ -164,6 +176,7 @@ bool berth_execution_print(const berth_execution_t *execution, FILE *stream) {
   fputs("\nOutputs (real values where the tensor is quantized):\n", stream);
   uint32_t outputs = berth_model_subgraph(&runner->model, 0).outputs.count;
   for (uint32_t i = 0; i < outputs; i++) print_output(execution, i, stream);
+  if (runner->options.guard) print_verdicts(execution, stream);
   return execution->operators == NULL || print_profile(execution, stream);
 }
 
@@ -213,6 +226,7 @@ bool berth_execution_json(const berth_execution_t *execution, FILE *stream) {
   uint32_t outputs = berth_model_subgraph(&runner->model, 0).outputs.count;
   for (uint32_t i = 0; i < outputs; i++) json_output(&json, execution, i);
   berth_json_close(&json, ']');
+  if (runner->options.guard) berth_verdicts_json(&json, &runner->model, &execution->verdicts);
   if (execution->operators != NULL) {
     berth_json_open(&json, "operators", '[');
     for (uint32_t i = 0; i < execution->operator_count; i++) {

@@ -296,10 +296,16 @@ berth_status_t berth_replay_run(const char *path, const berth_runner_options_t *
   berth_runner_options_t own = *session.options;
   own.observe = observe;
   own.user = &session;
+  own.guard_report = berth_verdict_note;
+  own.guard_user = &replay->verdicts;
   berth_status_t status = berth_runner_open(path, &own, &session.runner, complaint);
   if (status != BERTH_OK) return status;
   status = read_layers(&session);
   if (status == BERTH_OK) status = run_all(&session);
+  if (replay->verdicts.count > 0) {
+    berth_verdict_text(&session.runner.model, &replay->verdicts.findings[0], replay->first_verdict,
+                       sizeof replay->first_verdict);
+  }
   free(session.layers);
   berth_runner_close(&session.runner);
   return status;

@@ -9,6 +9,7 @@
 #define BERTH_SRC_HOST_REPLAY_H
 
 #include "host/runner.h"
+#include "host/verdict.h"
 
 typedef struct berth_replay {
   uint32_t invokes;
@@ -21,6 +22,8 @@ typedef struct berth_replay {
   uint32_t first_op;  /*   after which operator, or BERTH_NOBODY: in a graph output */
   uint32_t first_tensor; /*   in which tensor of the main subgraph */
   uint32_t first_element;
+  berth_verdicts_t verdicts; /* of the guard, if the options ask for it */
+  char first_verdict[1024];  /* the first of them in words, or "" */
 } berth_replay_t;
 
 /* Runs the model as recorded in `folder`. `tolerance`: largest difference of a float output

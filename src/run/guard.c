@@ -48,46 +48,49 @@ static bool is_output(const berth_watch_t *watch, uint32_t subgraph, uint32_t te
   return false;
 }
 
-/* Is this tensor in the arena, live in the step, and not written by the operator? Its place then.
- */
-static bool is_kept(const berth_watch_t *watch, uint32_t flat, berth_range_t *range) {
-  const berth_guard_t *guard = watch->guard;
-  const berth_graph_tensor_t *tensor = &guard->graph.tensors[flat];
-  uint32_t place = guard->interpreter->places[flat];
-  if (place == PLACE_NONE || place == PLACE_UNKNOWN || place & PLACE_PERSISTENT) return false;
-  if (watch->step < tensor->first || watch->step > tensor->last) return false;
-  if (is_output(watch, tensor->subgraph, tensor->tensor)) return false;
-  if (place >= guard->interpreter->needs.extent) return false; /* dynamic */
-  range->data = (uint8_t *)guard->interpreter->memories.activations.data + place;
-  range->bytes =
-      berth_interpreter_tensor(guard->interpreter, tensor->subgraph, tensor->tensor).bytes;
-  return true;
+/* Lists the tensors that are in the arena, live in the step, and not written by the operator. */
+static void list_kept(const berth_watch_t *watch) {
+  berth_guard_t *guard = watch->guard;
+  const berth_interpreter_t *interpreter = guard->interpreter;
+  guard->kept_count = 0;
+  for (uint32_t i = 0; i < guard->graph.tensor_count; i++) {
+    const berth_graph_tensor_t *tensor = &guard->graph.tensors[i];
+    uint32_t place = interpreter->places[i];
+    if (watch->step < tensor->first || watch->step > tensor->last) continue;
+    if (place >= interpreter->needs.extent) continue; /* none, persistent or dynamic */
+    if (is_output(watch, tensor->subgraph, tensor->tensor)) continue;
+    berth_kept_t kept = {
+        .data = (uint8_t *)interpreter->memories.activations.data + place,
+        .bytes = berth_interpreter_tensor(interpreter, tensor->subgraph, tensor->tensor).bytes,
+        .tensor = i};
+    if (kept.bytes == 0) continue;
+    uint32_t at = guard->kept_count++;
+    while (at > 0 && guard->kept[at - 1].data > kept.data) {
+      guard->kept[at] = guard->kept[at - 1];
+      at--;
+    }
+    guard->kept[at] = kept;
+  }
 }
 
 /* The next piece of memory under watch that no kept tensor covers, from `*at` on; false past the
  * last one. */
 static bool next_gap(const berth_watch_t *watch, uint8_t **at, berth_range_t *gap) {
-  uint8_t *end = arena_start(watch->guard) + arena_bytes(watch->guard);
-  for (bool moved = true; moved && *at < end;) {
-    moved = false;
-    uint8_t *stop = end;
-    for (uint32_t i = 0; i < watch->guard->graph.tensor_count; i++) {
-      berth_range_t kept;
-      if (!is_kept(watch, i, &kept) || kept.bytes == 0) continue;
-      if (kept.data <= *at && *at < kept.data + kept.bytes) {
-        *at = kept.data + kept.bytes;
-        moved = true;
-        break;
-      }
-      if (kept.data > *at && kept.data < stop) stop = kept.data;
+  const berth_guard_t *guard = watch->guard;
+  uint8_t *end = arena_start(guard) + arena_bytes(guard), *stop = end;
+  for (uint32_t i = 0; i < guard->kept_count; i++) {
+    const berth_kept_t *kept = &guard->kept[i];
+    if (kept->data > *at) {
+      stop = kept->data;
+      break;
     }
-    if (moved) continue;
-    gap->data = *at;
-    gap->bytes = (uint32_t)(stop - *at);
-    *at = stop;
-    return true;
+    if (kept->data + kept->bytes > *at) *at = kept->data + kept->bytes;
   }
-  return false;
+  if (*at >= end) return false;
+  gap->data = *at;
+  gap->bytes = (uint32_t)(stop - *at);
+  *at = stop;
+  return true;
 }
 
 static bool next_scratch(const berth_watch_t *watch, uint32_t index, berth_range_t *range) {
@@ -99,10 +102,7 @@ static bool next_scratch(const berth_watch_t *watch, uint32_t index, berth_range
     range->bytes = watch->call.scratch_bytes;
     return true;
   }
-  berth_call_t call = watch->call; /* the contract says how large the others are */
-  berth_contract_t contract;
-  memset(&contract, 0, sizeof contract);
-  if (call.kernel->prepare(&call, &contract) == BERTH_OK) range->bytes = contract.scratch[index];
+  range->bytes = watch->contract.scratch[index];
   return true;
 }
 
@@ -224,11 +224,9 @@ void berth_watch_set_up(const berth_watch_t *watch, uint8_t pattern) {
   const berth_guard_t *guard = watch->guard;
   uint8_t *start = arena_start(guard);
   unpoison(start, arena_bytes(guard));
-  for (uint32_t i = 0; i < guard->graph.tensor_count; i++) {
-    berth_range_t kept;
-    if (!is_kept(watch, i, &kept)) continue;
-    const uint8_t *expected = guard->expected + (kept.data - start);
-    if (memcmp(kept.data, expected, kept.bytes) != 0) memcpy(kept.data, expected, kept.bytes);
+  for (uint32_t i = 0; i < guard->kept_count; i++) {
+    const berth_kept_t *kept = &guard->kept[i];
+    memcpy(kept->data, guard->expected + (kept->data - start), kept->bytes);
   }
   berth_range_t range;
   uint8_t *at = start;
@@ -283,15 +281,14 @@ static bool is_filled(const uint8_t *data, uint32_t bytes, uint8_t pattern, uint
 /* Live tensors that were changed. */
 static bool check_kept(const berth_watch_t *watch) {
   const berth_guard_t *guard = watch->guard;
-  for (uint32_t i = 0; i < guard->graph.tensor_count; i++) {
-    berth_range_t kept;
+  for (uint32_t i = 0; i < guard->kept_count; i++) {
+    const berth_kept_t *kept = &guard->kept[i];
     uint32_t first, count;
-    if (!is_kept(watch, i, &kept)) continue;
-    const uint8_t *expected = guard->expected + (kept.data - arena_start(guard));
-    if (!differ(kept.data, expected, kept.bytes, &first, &count)) continue;
+    const uint8_t *expected = guard->expected + (kept->data - arena_start(guard));
+    if (!differ(kept->data, expected, kept->bytes, &first, &count)) continue;
     berth_guard_finding_t finding = berth_watch_finding(watch, BERTH_GUARD_CLOBBER);
     finding.owner = BERTH_GUARD_TENSOR;
-    finding.victim = guard->graph.tensors[i].tensor;
+    finding.victim = guard->graph.tensors[kept->tensor].tensor;
     finding.victim_first = first;
     finding.victim_count = count;
     berth_watch_report(watch, finding);
@@ -605,8 +602,11 @@ static berth_status_t run_guarded(berth_guard_t *guard, berth_call_t *call, uint
                          .step = guard->step,
                          .redirect_tensor = BERTH_NOBODY};
   watch.call.tensor = redirected;
+  berth_status_t status = call->kernel->prepare(&watch.call, &watch.contract);
+  if (status != BERTH_OK) return status;
+  list_kept(&watch);
   if (results_bytes(&watch) > guard->results_room) return berth_run_evaluate(call);
-  berth_status_t status = evaluate_twice(&watch);
+  status = evaluate_twice(&watch);
   call->why = watch.call.why;
   return status;
 }
@@ -647,7 +647,8 @@ berth_status_t berth_guard_bytes(const berth_interpreter_t *interpreter, uint32_
   berth_status_t status = berth_graph_workspace(interpreter->model, &graph);
   if (status != BERTH_OK) return status;
   uint64_t arena = (uint64_t)before + interpreter->needs.extent + after;
-  *bytes = round_up(graph) + round_up(arena) + round_up(interpreter->persistent_used) +
+  *bytes = round_up(interpreter->tensor_count * (uint64_t)sizeof(berth_kept_t)) + round_up(graph) +
+           round_up(arena) + round_up(interpreter->persistent_used) +
            round_up(largest_results(interpreter));
   return BERTH_OK;
 }
@@ -673,6 +674,8 @@ berth_status_t berth_guard_attach(berth_guard_t *guard, berth_interpreter_t *int
   status = berth_graph_analyse(interpreter->model, &options, memory, graph, &new.graph, NULL);
   if (status != BERTH_OK) return status;
   uint8_t *at = (uint8_t *)memory + round_up(graph);
+  new.kept = (berth_kept_t *)(void *)at;
+  at += round_up(interpreter->tensor_count * (uint64_t)sizeof(berth_kept_t));
   new.expected = at;
   at += round_up((uint64_t)before + interpreter->needs.extent + after);
   new.persistent = at;

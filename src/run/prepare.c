@@ -118,7 +118,7 @@ static berth_status_t prepare_operator(job_t *job, uint32_t subgraph, uint32_t i
   if (call.kernel == NULL) {
     berth_run_log(interpreter, BERTH_EVENT_MISSING, subgraph, index, BERTH_NOBODY, 0, NULL);
     interpreter->failed = true;
-    return BERTH_OK; /* go on: all that is missing is reported at once */
+    return postpone(&call, place); /* go on: all that is missing is reported at once */
   }
   if (berth_run_input_unknown(&call)) {
     berth_status_t status = postpone(&call, place);

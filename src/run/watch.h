@@ -9,10 +9,18 @@
 #define PATTERN_A 0xA5u
 #define PATTERN_B 0x5Au
 
+/* A live tensor that the operator does not write. */
+typedef struct berth_kept {
+  uint8_t *data;
+  uint32_t bytes;
+  uint32_t tensor; /* index in guard->graph.tensors */
+} berth_kept_t;
+
 /* One operator under watch. `call` comes first: kernels get a pointer to it. */
 typedef struct berth_watch {
   berth_call_t call;
   berth_guard_t *guard;
+  berth_contract_t contract;
   uint32_t flags;           /* OPERATOR_* */
   uint32_t step;            /* of the main subgraph */
   uint32_t redirect_tensor; /* its value lies at `redirect` instead; BERTH_NOBODY: none does */

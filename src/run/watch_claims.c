@@ -166,14 +166,11 @@ static void check_views(berth_watch_t *watch, const berth_contract_t *contract) 
 }
 
 berth_status_t berth_watch_claims(berth_watch_t *watch) {
-  berth_contract_t contract;
-  memset(&contract, 0, sizeof contract);
-  berth_call_t call = watch->call;
-  berth_status_t status = call.kernel->prepare(&call, &contract);
-  if (status != BERTH_OK) return status;
-  check_views(watch, &contract); /* the second evaluation's results are still there */
-  if (contract.state > 0) return BERTH_OK;
-  if (contract.kind != BERTH_WHOLE) status = check_rows(watch, &contract);
-  if (status == BERTH_OK && contract.in_place != 0) status = check_in_place(watch, &contract);
+  const berth_contract_t *contract = &watch->contract;
+  berth_status_t status = BERTH_OK;
+  check_views(watch, contract); /* the second evaluation's results are still there */
+  if (contract->state > 0) return BERTH_OK;
+  if (contract->kind != BERTH_WHOLE) status = check_rows(watch, contract);
+  if (status == BERTH_OK && contract->in_place != 0) status = check_in_place(watch, contract);
   return status;
 }
