@@ -26,7 +26,7 @@ static void add_with_support(berth_skyline_t *skyline, uint32_t member) {
 static void begin(berth_skyline_t *skyline, const berth_skyline_component_t *component) {
   memset(skyline->reason, 0, skyline->words * sizeof *skyline->reason);
   for (uint32_t i = component->span; i != BERTH_SKYLINE_NONE; i = skyline->spans[i].below) {
-    add(skyline, skyline->spans[i].buffer);
+    add_with_support(skyline, skyline->spans[i].buffer);
   }
 }
 

@@ -83,22 +83,29 @@ static void take_out(berth_skyline_t *skyline, uint32_t buffer, int32_t offset) 
   }
 }
 
-/* Spans: a buffer that meets all others of its component may as well lie on top of them all, under
- * the ceiling; the rest is smaller and may fall apart. False: there is no room for it. */
+/* Spans: a buffer that meets all others of its component, and whose floor is at least theirs, may
+ * as well lie on top of them all, under the ceiling: what lies above it can sink by its size
+ * without falling below its own floor. The rest is smaller and may fall apart. False: there is no
+ * room. */
 static bool set_spans_aside(berth_skyline_t *skyline, uint32_t index, bool *changed) {
   berth_skyline_component_t *component = &skyline->components[index];
   const uint32_t *members = skyline->members + component->first;
   uint32_t first_end = UINT32_MAX, last_begin = 0;
+  int32_t highest = 0;
   for (uint32_t i = 0; i < component->count; i++) {
     uint32_t lower = skyline->lower[members[i]], upper = skyline->upper[members[i]];
     if (upper < first_end) first_end = upper;
     if (lower > last_begin) last_begin = lower;
+    if (skyline->floor[members[i]] > highest) highest = skyline->floor[members[i]];
   }
   uint32_t spans = 0, span = component->span;
   int32_t capacity = component->capacity;
   for (uint32_t i = 0; i < component->count; i++) {
     uint32_t member = members[i];
-    if (skyline->lower[member] >= first_end || skyline->upper[member] <= last_begin) continue;
+    if (skyline->lower[member] >= first_end || skyline->upper[member] <= last_begin ||
+        skyline->floor[member] < highest) {
+      continue;
+    }
     capacity -= skyline->size[member];
     skyline->spans[skyline->span_count].buffer = member;
     skyline->spans[skyline->span_count].below = span;
