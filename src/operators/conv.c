@@ -142,3 +142,13 @@ berth_status_t berth_conv_eval(berth_call_t *call, bool depthwise,
   const berth_conv_variant_t *variant = find(&conv, variants);
   return variant != NULL ? variant->eval(call, &conv) : BERTH_ERROR_INTERNAL;
 }
+
+void berth_conv_inside(const berth_conv_t *conv, uint32_t *first, uint32_t *last) {
+  uint32_t reach = (conv->filter_w - 1) * conv->dilation_w + 1;
+  *first = (conv->pad_w + conv->stride_w - 1) / conv->stride_w;
+  *last = conv->input_w + conv->pad_w >= reach
+              ? (conv->input_w + conv->pad_w - reach) / conv->stride_w + 1
+              : 0;
+  if (*last > conv->output_w) *last = conv->output_w;
+  if (*first > *last) *first = *last;
+}

@@ -68,6 +68,10 @@ static inline berth_taps_t berth_taps(uint32_t output, uint32_t stride, uint32_t
   return (berth_taps_t){(uint32_t)first, (uint32_t)last, (uint32_t)(start + first * dilation)};
 }
 
+/* Output pixels [*first, *last) of a row have all their taps inside the image, from side to side.
+ */
+void berth_conv_inside(const berth_conv_t *conv, uint32_t *first, uint32_t *last);
+
 /* ---- Convolution as a matrix product --------------------------------------------------------- */
 
 /* Computes the output channels of `group` for `count` pixels: their inputs (filter_h x filter_w x

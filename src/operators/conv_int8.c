@@ -158,23 +158,12 @@ static void gathered(const walk_t *walk, uint32_t row, uint32_t first, uint32_t 
   }
 }
 
-/* Output pixels of a row whose inputs lie inside the image, from side to side: [*first, *last). */
-static void inside(const berth_conv_t *conv, uint32_t *first, uint32_t *last) {
-  uint32_t reach = (conv->filter_w - 1) * conv->dilation_w + 1;
-  *first = (conv->pad_w + conv->stride_w - 1) / conv->stride_w;
-  *last = conv->input_w + conv->pad_w >= reach
-              ? (conv->input_w + conv->pad_w - reach) / conv->stride_w + 1
-              : 0;
-  if (*last > conv->output_w) *last = conv->output_w;
-  if (*first > *last) *first = *last;
-}
-
 /* One output row. */
 static void walk_row(const walk_t *walk, uint32_t row) {
   const berth_conv_t *conv = walk->conv;
   const way_t *way = walk->way;
   uint32_t first = 0, last = 0;
-  if (!way->gathered) inside(conv, &first, &last);
+  if (!way->gathered) berth_conv_inside(conv, &first, &last);
 
   berth_conv_pixels_t pixels = {.out_step = conv->output_c};
   uint32_t batch = row / conv->output_h, y = row % conv->output_h;
@@ -247,13 +236,10 @@ static kernel_t *open_block(const berth_call_t *call, const berth_matmul_int8_t 
       block->bias[i] = berth_load_int32(matmul->bias, first + i);
     }
   }
-  berth_rescale_factors(&matmul->rescale, first, count, block->multipliers, block->shifts);
 #if BERTH_HAS_AVX2
-  if (call->cpu & BERTH_CPU_AVX2 && berth_rescale_avx2_can(block->shifts, count)) {
-    berth_conv_pack_avx2(block);
-    return berth_conv_pixels_avx2;
-  }
+  if (call->cpu & BERTH_CPU_AVX2 && berth_conv_open_avx2(block)) return berth_conv_pixels_avx2;
 #endif
+  berth_rescale_factors(&matmul->rescale, first, count, block->multipliers, block->shifts);
   return berth_conv_pixels_portable;
 }
 

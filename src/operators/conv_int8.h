@@ -38,11 +38,12 @@ static inline uint32_t berth_conv_packed_bytes(uint32_t spans, uint32_t span) {
   return spans * steps * BERTH_CONV_STEP * BERTH_CONV_BLOCK * (uint32_t)sizeof(int16_t);
 }
 
-/* Portable: nothing is packed. */
+/* Portable: takes factors and bias as they are, and packs nothing. */
 void berth_conv_pixels_portable(const berth_conv_block_t *block, const berth_conv_pixels_t *pixels);
 
-/* AVX2, which must be there. Pack first: fills `packed` and changes `bias`. */
-void berth_conv_pack_avx2(berth_conv_block_t *block);
+/* AVX2, which must be there. Open first: fills `packed` and the factors and changes `bias`; false,
+ * with `bias` as it was: a factor is out of range, use the portable code. */
+bool berth_conv_open_avx2(berth_conv_block_t *block);
 void berth_conv_pixels_avx2(const berth_conv_block_t *block, const berth_conv_pixels_t *pixels);
 
 #endif

@@ -85,8 +85,11 @@ BERTH_AVX2_INLINE void pack_pair(const berth_conv_block_t *block, uint32_t j, bo
   sums[1] = total(high);
 }
 
-BERTH_AVX2 void berth_conv_pack_avx2(berth_conv_block_t *block) {
+BERTH_AVX2 bool berth_conv_open_avx2(berth_conv_block_t *block) {
   const berth_matmul_int8_t *m = block->matmul;
+  berth_rescale_avx2_factors(&m->rescale, block->first, block->count, block->multipliers,
+                             block->shifts);
+  if (!berth_rescale_avx2_can(block->shifts, block->count)) return false;
   for (uint32_t j = 0; j < PAIRS; j++) {
     int32_t sums[2];
     if (m->is_unsigned) {
@@ -99,6 +102,7 @@ BERTH_AVX2 void berth_conv_pack_avx2(berth_conv_block_t *block) {
       block->bias[j + i * PAIRS] = (int32_t)((uint32_t)block->bias[j + i * PAIRS] - correction);
     }
   }
+  return true;
 }
 
 BERTH_AVX2_INLINE __m256i inputs_at(const uint8_t *from, bool is_unsigned) {
@@ -164,9 +168,9 @@ BERTH_AVX2_INLINE void sum_pixels(const berth_conv_block_t *block,
 BERTH_AVX2_INLINE void run(const berth_conv_block_t *block, const berth_conv_pixels_t *pixels,
                            bool is_unsigned) {
   const berth_rescale_t *rescale = &block->matmul->rescale;
-  berth_rescale_avx2_t factors =
-      berth_rescale_avx2_load(block->multipliers, block->shifts, rescale);
-  __m256i bias = _mm256_loadu_si256((const __m256i *)(const void *)block->bias);
+  berth_rescale_avx2_t factors = berth_rescale_avx2_load(berth_load_avx2(block->multipliers),
+                                                         berth_load_avx2(block->shifts), rescale);
+  __m256i bias = berth_load_avx2(block->bias);
   uint32_t p = 0;
   for (; p < pixels->count; p += 2) {
     __m256i first, second;

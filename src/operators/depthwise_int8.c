@@ -1,10 +1,11 @@
 /* DEPTHWISE_CONV_2D for int8 and uint8: prepare, and the portable evaluation, which sums a block of
  * channels over the taps inside the image, channels innermost so that compilers vectorise. */
 #include "operators/depthwise_int8.h"
+#include "operators/rescale_avx2.h"
 
 #define BLOCK 32u /* channels that are summed at a time */
 
-enum { FACTORS }; /* scratch */
+enum { PACKED }; /* scratch */
 
 berth_status_t berth_depthwise_int8_prepare(berth_call_t *call, const berth_conv_t *conv,
                                             berth_contract_t *contract) {
@@ -17,8 +18,8 @@ berth_status_t berth_depthwise_int8_prepare(berth_call_t *call, const berth_conv
   berth_status_t status =
       berth_rescale_check(call, &conv->input, &conv->filter, &conv->output, conv->output_c, 3);
   if (status != BERTH_OK) return status;
-  berth_rescale_place(call, conv->filter.scales.count, true, &contract->workspace,
-                      &contract->scratch[FACTORS]);
+  berth_rescale_place(call, conv->filter.scales.count, false, &contract->workspace, NULL);
+  contract->scratch[PACKED] = berth_depthwise_scratch(conv->filter_h * conv->filter_w);
   return BERTH_OK;
 }
 
@@ -111,7 +112,13 @@ berth_status_t berth_depthwise_int8_eval(berth_call_t *call, const berth_conv_t 
                                       .input_zero = conv->input.zero_point,
                                       .filter_zero = is_unsigned ? conv->filter.zero_point : 0,
                                       .rescale = rescale_of(conv)};
-  berth_rescale_use(call, &depthwise.rescale, conv->output_c, call->scratch[FACTORS]);
+  berth_rescale_use(call, &depthwise.rescale, conv->output_c, NULL);
+#if BERTH_HAS_AVX2
+  if (call->cpu & BERTH_CPU_AVX2 && berth_depthwise_int8_avx2(&depthwise, call->scratch[PACKED],
+                                                              call->first_row, call->last_row)) {
+    return BERTH_OK;
+  }
+#endif
   depthwise_portable(&depthwise, call->first_row, call->last_row);
   return BERTH_OK;
 }

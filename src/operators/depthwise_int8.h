@@ -13,8 +13,17 @@ typedef struct berth_depthwise_int8 {
   berth_rescale_t rescale;
 } berth_depthwise_int8_t;
 
-/* Computes output rows [first_row, last_row) with AVX2, which must be there. */
-void berth_depthwise_int8_avx2(const berth_depthwise_int8_t *depthwise, uint32_t first_row,
-                               uint32_t last_row);
+#define BERTH_DEPTHWISE_TAPS 128u /* most taps of the AVX2 implementation */
+
+/* Bytes of scratch that the AVX2 implementation uses for a filter of `taps` taps. */
+static inline uint32_t berth_depthwise_scratch(uint32_t taps) {
+  uint32_t packed = (taps + 1) / 2 * 64, copies = (taps + 1) * 16;
+  return taps <= BERTH_DEPTHWISE_TAPS ? packed + copies + 16 : 0; /* 16 to align */
+}
+
+/* Computes output rows [first_row, last_row), with berth_depthwise_scratch bytes of scratch. AVX2
+ * must be there. False: it is not for this shape or these factors, use the portable code. */
+bool berth_depthwise_int8_avx2(const berth_depthwise_int8_t *depthwise, void *scratch,
+                               uint32_t first_row, uint32_t last_row);
 
 #endif

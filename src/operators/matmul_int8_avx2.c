@@ -69,7 +69,8 @@ BERTH_AVX2_INLINE void block(const berth_matmul_int8_t *m, uint32_t first, uint3
                              bool is_unsigned, const int32_t *multipliers, const int32_t *shifts,
                              const uint8_t *in, size_t in_step, uint8_t *out, size_t out_step,
                              uint32_t rows) {
-  berth_rescale_avx2_t factors = berth_rescale_avx2_load(multipliers, shifts, &m->rescale);
+  berth_rescale_avx2_t factors =
+      berth_rescale_avx2_load(berth_load_avx2(multipliers), berth_load_avx2(shifts), &m->rescale);
   const uint8_t *filter[CHANNELS];
   int32_t bias[CHANNELS] = {0};
   for (uint32_t i = 0; i < CHANNELS; i++) { /* missing channels repeat the last */
@@ -77,7 +78,7 @@ BERTH_AVX2_INLINE void block(const berth_matmul_int8_t *m, uint32_t first, uint3
     filter[i] = m->filter + (size_t)channel * m->depth;
     if (m->bias != NULL) bias[i] = berth_load_int32(m->bias, channel);
   }
-  __m256i biases = _mm256_loadu_si256((const __m256i *)(const void *)bias);
+  __m256i biases = berth_load_avx2(bias);
   __m256i input_zero = _mm256_set1_epi16((int16_t)m->input_zero);
   __m256i filter_zero = _mm256_set1_epi16((int16_t)m->filter_zero);
   for (uint32_t row = 0; row < rows; row++) {
@@ -97,7 +98,7 @@ BERTH_AVX2 void berth_matmul_int8_avx2(const berth_matmul_int8_t *m, uint32_t gr
     uint32_t first = group * m->channels + at;
     uint32_t count = m->channels - at < CHANNELS ? m->channels - at : CHANNELS;
     int32_t multipliers[CHANNELS] = {0}, shifts[CHANNELS] = {-1, -1, -1, -1, -1, -1, -1, -1};
-    berth_rescale_factors(&m->rescale, first, count, multipliers, shifts);
+    berth_rescale_avx2_factors(&m->rescale, first, count, multipliers, shifts);
     if (!berth_rescale_avx2_can(shifts, count)) {
       berth_matmul_int8_portable(m, first, count, in, in_step, out + at, out_step, rows);
     } else if (m->is_unsigned) {

@@ -19,6 +19,11 @@
 #define BERTH_AVX2        __attribute__((target("avx2,fma,f16c")))
 #define BERTH_AVX2_INLINE static inline __attribute__((always_inline, target("avx2,fma,f16c")))
 
+/* Eight 32-bit numbers from memory. */
+BERTH_AVX2_INLINE __m256i berth_load_avx2(const int32_t *from) {
+  return _mm256_loadu_si256((const __m256i *)(const void *)from);
+}
+
 /* The factors of eight channels, as the instructions want them: 64-bit things for the even and for
  * the odd channels. */
 typedef struct berth_rescale_avx2 {
@@ -41,15 +46,48 @@ static inline bool berth_rescale_avx2_can(const int32_t *shifts, uint32_t count)
   return can;
 }
 
+/* berth_rescale_factors, four channels at a time. */
+BERTH_AVX2_INLINE void berth_rescale_avx2_factors(const berth_rescale_t *rescale, uint32_t first,
+                                                  uint32_t count, int32_t *multipliers,
+                                                  int32_t *shifts) {
+  uint32_t i = 0;
+  if (rescale->multipliers == NULL && rescale->scales != NULL) {
+    __m256d input = _mm256_set1_pd(rescale->input_scale);
+    __m256d output = _mm256_set1_pd(rescale->output_scale);
+    for (; i + 4 <= count; i += 4) {
+      __m128i floats = _mm_loadu_si128(
+          (const __m128i *)(const void *)(rescale->scales + 4 * (size_t)(first + i)));
+      __m256d product = _mm256_mul_pd(input, _mm256_cvtps_pd(_mm_castsi128_ps(floats)));
+      __m256i bits = _mm256_castpd_si256(_mm256_div_pd(product, output));
+      __m256i exponent = _mm256_sub_epi64(_mm256_srli_epi64(bits, 52), _mm256_set1_epi64x(1022));
+      __m256i hidden = _mm256_set1_epi64x(INT64_C(1) << 52);
+      __m256i significand = _mm256_or_si256(
+          _mm256_and_si256(bits, _mm256_set1_epi64x((INT64_C(1) << 52) - 1)), hidden);
+      __m256i rounded =
+          _mm256_srli_epi64(_mm256_add_epi64(significand, _mm256_set1_epi64x(0x200000)), 22);
+      __m256i carry = _mm256_srli_epi64(rounded, 31); /* rounded up to 2^31 */
+      rounded = _mm256_srlv_epi64(rounded, carry);
+      exponent = _mm256_add_epi64(exponent, carry);
+      __m256i kept = _mm256_cmpgt_epi64(exponent, _mm256_set1_epi64x(-32));
+      rounded = _mm256_and_si256(rounded, kept);
+      exponent = _mm256_and_si256(exponent, kept);
+      __m256i evens = _mm256_setr_epi32(0, 2, 4, 6, 0, 2, 4, 6);
+      _mm_storeu_si128((__m128i *)(void *)(multipliers + i),
+                       _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(rounded, evens)));
+      _mm_storeu_si128((__m128i *)(void *)(shifts + i),
+                       _mm256_castsi256_si128(_mm256_permutevar8x32_epi32(exponent, evens)));
+    }
+  }
+  if (i < count) berth_rescale_factors(rescale, first + i, count - i, multipliers + i, shifts + i);
+}
+
 /* From the factors of eight channels (where there are fewer, any that berth_rescale_avx2_can). */
-BERTH_AVX2_INLINE berth_rescale_avx2_t berth_rescale_avx2_load(const int32_t *multipliers,
-                                                               const int32_t *shifts,
+BERTH_AVX2_INLINE berth_rescale_avx2_t berth_rescale_avx2_load(__m256i multipliers, __m256i shift,
                                                                const berth_rescale_t *rescale) {
   berth_rescale_avx2_t to;
   __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi32(1);
-  __m256i shift = _mm256_loadu_si256((const __m256i *)(const void *)shifts);
   __m256i is_left = _mm256_cmpgt_epi32(shift, _mm256_set1_epi32(-1));
-  to.multiplier[0] = _mm256_loadu_si256((const __m256i *)(const void *)multipliers);
+  to.multiplier[0] = multipliers;
   to.multiplier[1] = _mm256_srli_epi64(to.multiplier[0], 32);
   /* right = e - 1, or 0 for factors of 1/2 and more */
   to.right = _mm256_max_epi32(_mm256_sub_epi32(_mm256_set1_epi32(-1), shift), zero);
@@ -97,18 +135,22 @@ BERTH_AVX2_INLINE __m256i berth_rescale_avx2_apply(const berth_rescale_avx2_t *b
   return _mm256_srav_epi32(high, by->right);
 }
 
-/* Two times eight scaled sums as bytes, with zero point and range. */
-BERTH_AVX2_INLINE __m128i berth_rescale_avx2_narrow(const berth_rescale_avx2_t *by, __m256i first,
-                                                    __m256i second, bool is_unsigned) {
-  /* [first 0-3, second 0-3 | first 4-7, second 4-7] */
-  __m256i words = _mm256_adds_epi16(_mm256_packs_epi32(first, second), by->zero_point);
-  words = _mm256_permute4x64_epi64(words, 0xd8);
-  /* [first 0-3, 4-7 | second ...] once the middle quarters are swapped */
+/* Sixteen scaled sums of 16 bits, zero point added, as bytes within the range. */
+BERTH_AVX2_INLINE __m128i berth_rescale_avx2_bytes(const berth_rescale_avx2_t *by, __m256i words,
+                                                   bool is_unsigned) {
   __m128i low = _mm256_castsi256_si128(words), high = _mm256_extracti128_si256(words, 1);
   if (is_unsigned) {
     return _mm_max_epu8(_mm_min_epu8(_mm_packus_epi16(low, high), by->max), by->min);
   }
   return _mm_max_epi8(_mm_min_epi8(_mm_packs_epi16(low, high), by->max), by->min);
+}
+
+/* Two times eight scaled sums as bytes, with zero point and range. */
+BERTH_AVX2_INLINE __m128i berth_rescale_avx2_narrow(const berth_rescale_avx2_t *by, __m256i first,
+                                                    __m256i second, bool is_unsigned) {
+  /* [first 0-3, second 0-3 | first 4-7, second 4-7], then the middle quarters are swapped */
+  __m256i words = _mm256_adds_epi16(_mm256_packs_epi32(first, second), by->zero_point);
+  return berth_rescale_avx2_bytes(by, _mm256_permute4x64_epi64(words, 0xd8), is_unsigned);
 }
 
 /* From four registers with four partial sums in each half, the four sums in each half. */
