@@ -20,6 +20,7 @@ typedef struct berth_conv_block {
   int16_t *packed;       /* scratch for the weights, 16-byte aligned */
   int32_t multipliers[BERTH_CONV_BLOCK], shifts[BERTH_CONV_BLOCK];
   int32_t bias[BERTH_CONV_BLOCK]; /* as the kernel wants it */
+  uint64_t bound;                 /* of a sum; for AVX2 */
 } berth_conv_block_t;
 
 /* Pixels side by side. Span s of pixel p starts at from[s] + p x step[s], with at least

@@ -71,8 +71,10 @@ BERTH_AVX2_INLINE bool open_block(block_t *b, uint32_t first) {
     memcpy(shifts + 8, shifts, 8 * sizeof *shifts);
     memcpy(b->bias + 8, b->bias, 8 * sizeof *b->bias);
   }
-  b->low = berth_rescale_avx2_load(quarters(multipliers), quarters(shifts), &d->rescale);
-  b->high = berth_rescale_avx2_load(quarters(multipliers + 4), quarters(shifts + 4), &d->rescale);
+  uint64_t bound = berth_sum_bound_avx2(conv->filter_h * conv->filter_w, b->bias, LANES);
+  b->low = berth_rescale_avx2_load(quarters(multipliers), quarters(shifts), bound, &d->rescale);
+  b->high =
+      berth_rescale_avx2_load(quarters(multipliers + 4), quarters(shifts + 4), bound, &d->rescale);
   return true;
 }
 

@@ -69,8 +69,6 @@ BERTH_AVX2_INLINE void block(const berth_matmul_int8_t *m, uint32_t first, uint3
                              bool is_unsigned, const int32_t *multipliers, const int32_t *shifts,
                              const uint8_t *in, size_t in_step, uint8_t *out, size_t out_step,
                              uint32_t rows) {
-  berth_rescale_avx2_t factors =
-      berth_rescale_avx2_load(berth_load_avx2(multipliers), berth_load_avx2(shifts), &m->rescale);
   const uint8_t *filter[CHANNELS];
   int32_t bias[CHANNELS] = {0};
   for (uint32_t i = 0; i < CHANNELS; i++) { /* missing channels repeat the last */
@@ -78,6 +76,9 @@ BERTH_AVX2_INLINE void block(const berth_matmul_int8_t *m, uint32_t first, uint3
     filter[i] = m->filter + (size_t)channel * m->depth;
     if (m->bias != NULL) bias[i] = berth_load_int32(m->bias, channel);
   }
+  berth_rescale_avx2_t factors =
+      berth_rescale_avx2_load(berth_load_avx2(multipliers), berth_load_avx2(shifts),
+                              berth_sum_bound_avx2(m->depth, bias, CHANNELS), &m->rescale);
   __m256i biases = berth_load_avx2(bias);
   __m256i input_zero = _mm256_set1_epi16((int16_t)m->input_zero);
   __m256i filter_zero = _mm256_set1_epi16((int16_t)m->filter_zero);

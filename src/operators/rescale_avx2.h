@@ -6,6 +6,10 @@
  * integer steps combine: floor((x m + 2^30 + 2^(30+e) - 2^31 [x < 0]) / 2^(31+e)). Since 31 + e is
  * at least 32, only the high half of the 64-bit sum is needed. Factors of 1/2 and more (shift >= 0)
  * have one rounding only; x is shifted to the left beforehand.
+ *
+ * Most of the time it is simpler still. A negative x gives minus the result of |x|, but where |x| m
+ * is an odd multiple of 2^30: for that, |x| must be a multiple of 2^30 / (lowest bit of m), which
+ * the bound of a sum mostly excludes beforehand ("plain" factors).
  */
 #ifndef BERTH_OPERATORS_RESCALE_AVX2_H
 #define BERTH_OPERATORS_RESCALE_AVX2_H
@@ -32,7 +36,8 @@ typedef struct berth_rescale_avx2 {
   __m256i sign;  /* bit 31 where negative sums round the other way */
   __m256i right; /* shift of the high halves */
   __m256i left, most, least;
-  bool has_left;      /* does any channel have left > 0? */
+  bool is_plain;      /* see above; none of the factors is 1/2 or more */
+  bool has_left;      /* some factor is */
   __m256i zero_point; /* 16 bits */
   __m128i min, max;   /* 8 bits */
 } berth_rescale_avx2_t;
@@ -81,8 +86,22 @@ BERTH_AVX2_INLINE void berth_rescale_avx2_factors(const berth_rescale_t *rescale
   if (i < count) berth_rescale_factors(rescale, first + i, count - i, multipliers + i, shifts + i);
 }
 
-/* From the factors of eight channels (where there are fewer, any that berth_rescale_avx2_can). */
+/* The most that a sum of `depth` products of 8-bit numbers (zero points taken off) and one of these
+ * biases can be. */
+BERTH_AVX2_INLINE uint64_t berth_sum_bound_avx2(uint32_t depth, const int32_t *bias,
+                                                uint32_t count) {
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t size = (uint64_t)(bias[i] < 0 ? -(int64_t)bias[i] : (int64_t)bias[i]);
+    if (size > most) most = size;
+  }
+  return (uint64_t)depth * 255 * 255 + most;
+}
+
+/* From the factors of eight channels (where there are fewer, any that berth_rescale_avx2_can), for
+ * sums of at most `bound`. */
 BERTH_AVX2_INLINE berth_rescale_avx2_t berth_rescale_avx2_load(__m256i multipliers, __m256i shift,
+                                                               uint64_t bound,
                                                                const berth_rescale_t *rescale) {
   berth_rescale_avx2_t to;
   __m256i zero = _mm256_setzero_si256(), one = _mm256_set1_epi32(1);
@@ -93,8 +112,8 @@ BERTH_AVX2_INLINE berth_rescale_avx2_t berth_rescale_avx2_load(__m256i multiplie
   to.right = _mm256_max_epi32(_mm256_sub_epi32(_mm256_set1_epi32(-1), shift), zero);
   to.left = _mm256_and_si256(_mm256_add_epi32(shift, one), is_left);
   /* What exceeds this saturates anyway; a right-shifted channel has no limit. */
-  __m256i bound = _mm256_add_epi32(to.left, _mm256_and_si256(is_left, one));
-  to.most = _mm256_srlv_epi32(_mm256_set1_epi32(INT32_MAX), bound);
+  __m256i shifted = _mm256_add_epi32(to.left, _mm256_and_si256(is_left, one));
+  to.most = _mm256_srlv_epi32(_mm256_set1_epi32(INT32_MAX), shifted);
   to.least = _mm256_sub_epi32(_mm256_set1_epi32(-1), to.most);
   to.has_left = _mm256_movemask_epi8(is_left) != 0;
   /* nudge = 2^(31 + right) and, with two roundings, 2^30; one rounding: 2^31, which is the former
@@ -113,6 +132,10 @@ BERTH_AVX2_INLINE berth_rescale_avx2_t berth_rescale_avx2_load(__m256i multiplie
         _mm256_add_epi64(to.nudge[0], _mm256_and_si256(first, _mm256_set1_epi64x(0xffffffff)));
     to.nudge[1] = _mm256_add_epi64(to.nudge[1], _mm256_srli_epi64(first, 32));
   }
+  int32_t lowest_most = bound < 1 << 30 ? (int32_t)(((1 << 30) - 1) / (bound + 1)) : 0;
+  __m256i lowest = _mm256_and_si256(multipliers, _mm256_sub_epi32(zero, multipliers));
+  __m256i is_tie = _mm256_cmpgt_epi32(lowest, _mm256_set1_epi32(lowest_most));
+  to.is_plain = !to.has_left && _mm256_testz_si256(is_tie, is_tie);
   to.zero_point = _mm256_set1_epi16((int16_t)rescale->zero_point);
   to.min = _mm_set1_epi8((char)rescale->min);
   to.max = _mm_set1_epi8((char)rescale->max);
@@ -121,6 +144,15 @@ BERTH_AVX2_INLINE berth_rescale_avx2_t berth_rescale_avx2_load(__m256i multiplie
 
 /* Eight sums, scaled; the zero point and the range are still to come. */
 BERTH_AVX2_INLINE __m256i berth_rescale_avx2_apply(const berth_rescale_avx2_t *by, __m256i x) {
+  if (by->is_plain) {
+    __m256i size = _mm256_abs_epi32(x);
+    __m256i even = _mm256_mul_epi32(size, by->multiplier[0]);
+    __m256i odd = _mm256_mul_epi32(_mm256_srli_epi64(size, 32), by->multiplier[1]);
+    even = _mm256_srli_epi64(_mm256_add_epi64(even, by->nudge[0]), 32);
+    odd = _mm256_add_epi64(odd, by->nudge[1]);
+    __m256i high = _mm256_blend_epi32(even, odd, 0xaa);
+    return _mm256_sign_epi32(_mm256_srlv_epi32(high, by->right), x);
+  }
   if (by->has_left) { /* what would overflow is far beyond any 8-bit range */
     x = _mm256_max_epi32(_mm256_min_epi32(x, by->most), by->least);
     x = _mm256_sllv_epi32(x, by->left);
