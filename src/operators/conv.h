@@ -60,9 +60,12 @@ typedef struct berth_taps {
 
 static inline berth_taps_t berth_taps(uint32_t output, uint32_t stride, uint32_t pad,
                                       uint32_t dilation, uint32_t taps, uint32_t input) {
-  int64_t start = (int64_t)output * stride - pad;
-  int64_t first = start < 0 ? (-start + dilation - 1) / dilation : 0;
-  int64_t last = start < (int64_t)input ? ((int64_t)input - start + dilation - 1) / dilation : 0;
+  int64_t start = (int64_t)output * stride - pad, end = (int64_t)input - start;
+  int64_t first = start < 0 ? -start : 0, last = end > 0 ? end : 0; /* in pixels of the image */
+  if (dilation != 1) {
+    first = (first + dilation - 1) / dilation;
+    last = (last + dilation - 1) / dilation;
+  }
   if (last > taps) last = taps;
   if (first > last) first = last;
   return (berth_taps_t){(uint32_t)first, (uint32_t)last, (uint32_t)(start + first * dilation)};

@@ -17,7 +17,7 @@ typedef struct berth_depthwise_int8 {
 
 /* Bytes of scratch that the AVX2 implementation uses for a filter of `taps` taps. */
 static inline uint32_t berth_depthwise_scratch(uint32_t taps) {
-  uint32_t packed = (taps + 1) / 2 * 64, copies = (taps + 1) * 16;
+  uint32_t packed = (taps + 1) / 2 * 64, copies = (taps + 2) * 16;
   return taps <= BERTH_DEPTHWISE_TAPS ? packed + copies + 16 : 0; /* 16 to align */
 }
 

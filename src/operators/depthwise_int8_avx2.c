@@ -6,11 +6,15 @@
  * works within halves: one register has channels 0-3 and 8-11, the other 4-7 and 12-15, and
  * narrowing the results puts them in order again.
  *
- * The input's zero point is taken off the bias, and taps outside the image read zero points. Fewer
- * than sixteen channels at the end are done by the sixteen that end there; where there are fewer in
- * all, loads reach into the next pixel and only the channels are stored. With eight channels and
- * stride 1, two pixels side by side are done like sixteen channels. With one input channel, its
- * value is repeated instead of interleaved.
+ * A filter of 3x3 is paired so that neighbours share what was interleaved: each column's upper two
+ * taps make a pair, and the bottom row is (0, 1) and (1, 2), where the middle one has weight 0 the
+ * second time. With stride 1, two pixels are done together: eleven pairs instead of ten twice.
+ *
+ * The input's zero point is taken off the bias, and taps outside the image read zero points; rows
+ * of the filter that lie outside have no weights. Fewer than sixteen channels at the end are done
+ * by the sixteen that end there; where there are fewer in all, loads reach into the next pixel and
+ * only the channels are stored. With eight channels and stride 1, two pixels side by side are done
+ * like sixteen channels. With one input channel, its value is repeated instead of interleaved.
  */
 #include "operators/depthwise_int8.h"
 #include "operators/rescale_avx2.h"
@@ -23,16 +27,17 @@
 /* Sixteen channels, ready. */
 typedef struct block {
   const berth_depthwise_int8_t *depthwise;
-  bool is_repeated;     /* there is one input channel only */
-  uint32_t first;       /* channel */
-  uint32_t count;       /* channels: 16 unless there are fewer in all */
-  uint32_t pixels;      /* that a register holds: 2 with eight channels and stride 1 */
-  uint32_t from, to;    /* filter rows that are packed */
-  __m256i *packed;      /* their weights: two registers for each pair of taps */
-  uint8_t *copies;      /* scratch for inputs of 16 bytes each, one for each tap */
-  const uint8_t *zeros; /* zero points */
-  const uint8_t *end;   /* of the input's memory */
-  int32_t bias[LANES];  /* as the model has it */
+  bool is_repeated; /* there is one input channel only */
+  uint32_t first;   /* channel */
+  uint32_t count;   /* channels: 16 unless there are fewer in all */
+  uint32_t pixels;  /* that a register holds: 2 with eight channels and stride 1 */
+  uint32_t inside_first, inside_last; /* pixels of a row with all taps inside, side to side */
+  uint32_t from, to;                  /* filter rows that are packed */
+  __m256i *packed;                    /* their weights: two registers for each pair of taps */
+  uint8_t *copies;                    /* scratch for inputs of 16 bytes each, one for each tap */
+  const uint8_t *zeros;               /* zero points */
+  const uint8_t *end;                 /* of the input's memory */
+  int32_t bias[LANES];                /* as the model has it */
   berth_rescale_avx2_t low, high;
   __m256i low_bias, high_bias; /* corrected for the packed taps */
 } block_t;
@@ -92,14 +97,44 @@ BERTH_AVX2_INLINE __m256i weights_of(const block_t *b, uint32_t tap, bool is_uns
                           _mm256_set1_epi16((int16_t)b->depthwise->filter_zero));
 }
 
+/* The taps of a 3x3 filter in the order in which they are paired; the fourth pair's second tap is
+ * the fifth's first, where it does not count. */
+static const uint8_t square[10][2] = {{0, 0}, {1, 0}, {0, 1}, {1, 1}, {0, 2},
+                                      {1, 2}, {2, 0}, {2, 1}, {2, 1}, {2, 2}};
+#define SQUARE_SLOTS 10u
+#define SQUARE_IDLE  8u
+
+static bool is_square(const berth_conv_t *conv) {
+  return conv->filter_h == 3 && conv->filter_w == 3 && conv->input_c > 1;
+}
+
+/* How many taps are packed, in pairs; the last may be alone. */
+static uint32_t slot_count(const block_t *b) {
+  const berth_conv_t *conv = b->depthwise->conv;
+  return is_square(conv) ? SQUARE_SLOTS : (b->to - b->from) * conv->filter_w;
+}
+
+/* Weights in slot `slot`; none for a tap that isn't there. */
+BERTH_AVX2_INLINE __m256i slot_weights(const block_t *b, uint32_t slot, uint32_t slots,
+                                       bool is_unsigned) {
+  const berth_conv_t *conv = b->depthwise->conv;
+  if (slot >= slots) return _mm256_setzero_si256();
+  if (!is_square(conv)) return weights_of(b, b->from * conv->filter_w + slot, is_unsigned);
+  uint32_t row = square[slot][0];
+  if (slot == SQUARE_IDLE || row < b->from || row >= b->to) return _mm256_setzero_si256();
+  return weights_of(b, row * 3 + square[slot][1], is_unsigned);
+}
+
 /* Packs the weights of filter rows [from, to), unless they are packed already. */
 BERTH_AVX2_INLINE void pack(block_t *b, uint32_t from, uint32_t to, bool is_unsigned) {
   if (b->from == from && b->to == to) return;
-  uint32_t width = b->depthwise->conv->filter_w, taps = (to - from) * width;
+  b->from = from;
+  b->to = to;
+  uint32_t slots = slot_count(b);
   __m256i ones = _mm256_set1_epi16(1), low_sum = _mm256_setzero_si256(), high_sum = low_sum;
-  for (uint32_t t = 0; t < taps; t += 2) {
-    __m256i even = weights_of(b, from * width + t, is_unsigned), odd = _mm256_setzero_si256();
-    if (t + 1 < taps) odd = weights_of(b, from * width + t + 1, is_unsigned);
+  for (uint32_t t = 0; t < slots; t += 2) {
+    __m256i even = slot_weights(b, t, slots, is_unsigned);
+    __m256i odd = slot_weights(b, t + 1, slots, is_unsigned);
     __m256i low = _mm256_unpacklo_epi16(even, odd), high = _mm256_unpackhi_epi16(even, odd);
     _mm256_storeu_si256(b->packed + t, low);
     _mm256_storeu_si256(b->packed + t + 1, high);
@@ -109,8 +144,6 @@ BERTH_AVX2_INLINE void pack(block_t *b, uint32_t from, uint32_t to, bool is_unsi
   __m256i zero = _mm256_set1_epi32(b->depthwise->input_zero);
   b->low_bias = _mm256_sub_epi32(quarters(b->bias), _mm256_mullo_epi32(zero, low_sum));
   b->high_bias = _mm256_sub_epi32(quarters(b->bias + 4), _mm256_mullo_epi32(zero, high_sum));
-  b->from = from;
-  b->to = to;
 }
 
 /* Adds the products of two taps. */
@@ -129,44 +162,123 @@ BERTH_AVX2_INLINE void add_pair(const __m256i *weights, const uint8_t *even, con
   *high = _mm256_add_epi32(*high, _mm256_madd_epi16(b, _mm256_loadu_si256(weights + 1)));
 }
 
-/* `count` pixels, or pairs of pixels: tap t of the first at taps[t], `step` bytes apart. Stores
- * `store` bytes of each. */
-BERTH_AVX2_INLINE void run(const block_t *b, const uint8_t *const *taps, uint32_t tap_count,
-                           size_t step, uint32_t count, bool is_unsigned, bool is_repeated,
-                           uint32_t store, uint8_t *out, size_t out_step) {
-  size_t at = 0;
-  for (uint32_t p = 0; p < count; p++, at += step, out += out_step) {
-    __m256i low = b->low_bias, high = b->high_bias;
-    for (uint32_t t = 0; t < tap_count; t += 2) {
-      const uint8_t *odd = t + 1 < tap_count ? taps[t + 1] + at : b->zeros; /* times 0 */
-      add_pair(b->packed + t, taps[t] + at, odd, is_unsigned, is_repeated, &low, &high);
-    }
-    low = berth_rescale_avx2_apply(&b->low, low);
-    high = berth_rescale_avx2_apply(&b->high, high);
-    __m256i words = _mm256_adds_epi16(_mm256_packs_epi32(low, high), b->low.zero_point);
-    __m128i bytes = berth_rescale_avx2_bytes(&b->low, words, is_unsigned);
-    if (store == LANES) {
-      _mm_storeu_si128((__m128i *)(void *)out, bytes);
-    } else if (store == 8) {
-      _mm_storel_epi64((__m128i *)(void *)out, bytes);
-    } else {
-      uint8_t copy[LANES];
-      _mm_storeu_si128((__m128i *)(void *)copy, bytes);
-      memcpy(out, copy, store);
-    }
+/* The factors of a block, apart from what stores may change in the eyes of the compiler. */
+typedef struct factors {
+  berth_rescale_avx2_t low, high;
+  __m256i low_bias, high_bias;
+} factors_t;
+
+BERTH_AVX2_INLINE factors_t factors_of(const block_t *b) {
+  return (factors_t){b->low, b->high, b->low_bias, b->high_bias};
+}
+
+/* Stores the `store` first channels of a pixel whose rescaled sums these are. */
+BERTH_AVX2_INLINE void put(const factors_t *f, __m256i low, __m256i high, bool is_unsigned,
+                           uint32_t store, uint8_t *out) {
+  __m256i words = _mm256_adds_epi16(_mm256_packs_epi32(low, high), f->low.zero_point);
+  __m128i bytes = berth_rescale_avx2_bytes(&f->low, words, is_unsigned);
+  if (store == LANES) {
+    _mm_storeu_si128((__m128i *)(void *)out, bytes);
+  } else if (store == 8) {
+    _mm_storel_epi64((__m128i *)(void *)out, bytes);
+  } else {
+    uint8_t copy[LANES];
+    _mm_storeu_si128((__m128i *)(void *)copy, bytes);
+    memcpy(out, copy, store);
   }
 }
 
-/* The same, with the commonest filter unrolled. */
-BERTH_AVX2_INLINE void run_taps(const block_t *b, const uint8_t *const *taps, uint32_t tap_count,
-                                size_t step, uint32_t count, bool is_unsigned, uint32_t store,
-                                uint8_t *out, size_t out_step) {
-  if (b->is_repeated) {
-    run(b, taps, tap_count, step, count, is_unsigned, true, store, out, out_step);
-  } else if (tap_count == 9 && store == LANES) {
-    run(b, taps, 9, step, count, is_unsigned, false, LANES, out, out_step);
-  } else {
-    run(b, taps, tap_count, step, count, is_unsigned, false, store, out, out_step);
+/* Rescales the sums of a pixel and stores `store` bytes. */
+BERTH_AVX2_INLINE void finish(const factors_t *f, __m256i low, __m256i high, bool is_unsigned,
+                              uint32_t store, uint8_t *out) {
+  low = berth_rescale_avx2_apply(&f->low, low);
+  high = berth_rescale_avx2_apply(&f->high, high);
+  put(f, low, high, is_unsigned, store, out);
+}
+
+/* `count` pixels (or pairs of them), `step` bytes apart: slot t of the first at taps[t]. Stores
+ * `store` bytes of each. */
+BERTH_AVX2_INLINE void run(const block_t *b, const uint8_t *const *taps, uint32_t slots,
+                           size_t step, uint32_t count, bool is_unsigned, bool is_repeated,
+                           uint32_t store, uint8_t *out, size_t out_step) {
+  factors_t f = factors_of(b);
+  size_t at = 0;
+  for (uint32_t p = 0; p < count; p++, at += step, out += out_step) {
+    __m256i low = f.low_bias, high = f.high_bias;
+    for (uint32_t t = 0; t < slots; t += 2) {
+      const uint8_t *odd = t + 1 < slots ? taps[t + 1] + at : b->zeros; /* times 0 */
+      add_pair(b->packed + t, taps[t] + at, odd, is_unsigned, is_repeated, &low, &high);
+    }
+    finish(&f, low, high, is_unsigned, store, out);
+  }
+}
+
+/* One of two interleaved taps' halves, and their products. */
+BERTH_AVX2_INLINE __m256i add_product(__m256i sum, __m256i x, const __m256i *weights) {
+  return _mm256_add_epi32(sum, _mm256_madd_epi16(x, _mm256_loadu_si256(weights)));
+}
+
+/* A run of a 3x3 filter: rows[i] is where row i of the first pixel's taps starts, `tap` bytes lie
+ * between two taps of a row. */
+BERTH_AVX2_INLINE void run_square(const block_t *b, const uint8_t *const rows[3], size_t tap,
+                                  size_t step, uint32_t count, bool is_unsigned, uint32_t store,
+                                  uint8_t *out, size_t out_step) {
+  const uint8_t *top = rows[0], *middle = rows[1], *bottom = rows[2];
+  const __m256i *w = b->packed;
+  factors_t f = factors_of(b);
+  uint32_t p = 0;
+  for (; step == tap && p + 2 <= count; p += 2) { /* two that share columns */
+    __m256i low0 = f.low_bias, high0 = f.high_bias, low1 = low0, high1 = high0;
+    __m256i before = _mm256_setzero_si256();
+    for (uint32_t column = 0; column < 4; column++) {
+      __m256i x = widen(top + column * tap, is_unsigned);
+      __m256i y = widen(middle + column * tap, is_unsigned);
+      __m256i low = _mm256_unpacklo_epi16(x, y), high = _mm256_unpackhi_epi16(x, y);
+      if (column < 3) {
+        low0 = add_product(low0, low, w + 2 * column);
+        high0 = add_product(high0, high, w + 2 * column + 1);
+      }
+      if (column > 0) {
+        low1 = add_product(low1, low, w + 2 * column - 2);
+        high1 = add_product(high1, high, w + 2 * column - 1);
+      }
+      __m256i z = widen(bottom + column * tap, is_unsigned);
+      low = _mm256_unpacklo_epi16(before, z);
+      high = _mm256_unpackhi_epi16(before, z);
+      if (column == 1 || column == 2) {
+        low0 = add_product(low0, low, w + 4 + 2 * column);
+        high0 = add_product(high0, high, w + 5 + 2 * column);
+      }
+      if (column > 1) {
+        low1 = add_product(low1, low, w + 2 + 2 * column);
+        high1 = add_product(high1, high, w + 3 + 2 * column);
+      }
+      before = z;
+    }
+    low0 = berth_rescale_avx2_apply(&f.low, low0);
+    low1 = berth_rescale_avx2_apply(&f.low, low1);
+    high0 = berth_rescale_avx2_apply(&f.high, high0);
+    high1 = berth_rescale_avx2_apply(&f.high, high1);
+    put(&f, low0, high0, is_unsigned, store, out);
+    put(&f, low1, high1, is_unsigned, store, out + out_step);
+    top += 2 * step;
+    middle += 2 * step;
+    bottom += 2 * step;
+    out += 2 * out_step;
+  }
+  for (; p < count; p++) {
+    __m256i low = f.low_bias, high = f.high_bias;
+    for (uint32_t column = 0; column < 3; column++) {
+      add_pair(w + 2 * column, top + column * tap, middle + column * tap, is_unsigned, false, &low,
+               &high);
+    }
+    add_pair(w + 6, bottom, bottom + tap, is_unsigned, false, &low, &high);
+    add_pair(w + 8, bottom + tap, bottom + 2 * tap, is_unsigned, false, &low, &high);
+    finish(&f, low, high, is_unsigned, store, out);
+    top += step;
+    middle += step;
+    bottom += step;
+    out += out_step;
   }
 }
 
@@ -176,14 +288,22 @@ typedef struct row {
   uint8_t *out;
 } row_t;
 
-/* Where the taps of output pixel x are, for the block's channels. Those outside the image read zero
- * points. */
+/* Where the taps of output pixel x are, for the block's channels, by slot. Those outside the image
+ * read zero points. */
 static void point(const block_t *b, const row_t *row, uint32_t x, const uint8_t **taps) {
   const berth_conv_t *conv = b->depthwise->conv;
   berth_taps_t h =
       berth_taps(x, conv->stride_w, conv->pad_w, conv->dilation_w, conv->filter_w, conv->input_w);
   size_t step = (size_t)conv->dilation_w * conv->input_c;
   size_t start = (size_t)h.at * conv->input_c + (b->is_repeated ? 0 : b->first);
+  if (is_square(conv)) {
+    for (uint32_t t = 0; t < SQUARE_SLOTS; t++) {
+      uint32_t j = square[t][1];
+      bool is_inside = j >= h.first && j < h.last;
+      taps[t] = is_inside ? row->inputs[square[t][0]] + start + (j - h.first) * step : b->zeros;
+    }
+    return;
+  }
   for (uint32_t i = 0; i < b->to - b->from; i++) {
     const uint8_t *from = row->inputs[i] + start;
     for (uint32_t j = 0; j < conv->filter_w; j++) {
@@ -194,58 +314,128 @@ static void point(const block_t *b, const row_t *row, uint32_t x, const uint8_t 
   }
 }
 
+/* The same for a 3x3 filter, without looking up each tap; sixteen bytes may be read at all of
+ * them. */
+BERTH_AVX2_INLINE void single_square(const block_t *b, const row_t *row, uint32_t first,
+                                     uint32_t last, bool is_unsigned) {
+  const berth_conv_t *conv = b->depthwise->conv;
+  size_t tap = (size_t)conv->dilation_w * conv->input_c;
+  __m256i outside = _mm256_set1_epi16((int16_t)b->depthwise->input_zero);
+  factors_t f = factors_of(b);
+  for (uint32_t p = first; p < last; p++) {
+    berth_taps_t h = berth_taps(p, conv->stride_w, conv->pad_w, conv->dilation_w, 3, conv->input_w);
+    size_t at = (size_t)h.at * conv->input_c + b->first;
+    __m256i low = f.low_bias, high = f.high_bias, before = _mm256_setzero_si256();
+    for (uint32_t column = 0; column < 3; column++) {
+      __m256i x = outside, y = outside, z = outside;
+      if (column >= h.first && column < h.last) {
+        x = widen(row->inputs[0] + at, is_unsigned);
+        y = widen(row->inputs[1] + at, is_unsigned);
+        z = widen(row->inputs[2] + at, is_unsigned);
+        at += tap;
+      }
+      const __m256i *w = b->packed + 2 * column;
+      low = add_product(low, _mm256_unpacklo_epi16(x, y), w);
+      high = add_product(high, _mm256_unpackhi_epi16(x, y), w + 1);
+      if (column > 0) {
+        low = add_product(low, _mm256_unpacklo_epi16(before, z), w + 4);
+        high = add_product(high, _mm256_unpackhi_epi16(before, z), w + 5);
+      }
+      before = z;
+    }
+    finish(&f, low, high, is_unsigned, b->count, row->out + (size_t)p * conv->output_c);
+  }
+}
+
 /* Output pixels [first, last), each by itself: at the border, or where sixteen bytes may reach
  * beyond the input's memory, which are copied then. */
 BERTH_AVX2_INLINE void single(const block_t *b, const row_t *row, uint32_t first, uint32_t last,
                               bool is_unsigned) {
   const berth_conv_t *conv = b->depthwise->conv;
-  uint32_t tap_count = (b->to - b->from) * conv->filter_w;
+  uint32_t slots = slot_count(b);
   const uint8_t *taps[BERTH_DEPTHWISE_TAPS];
   for (uint32_t x = first; x < last; x++) {
     point(b, row, x, taps);
     if (conv->input_c < LANES && !b->is_repeated) {
-      for (uint32_t t = 0; t < tap_count; t++) {
+      for (uint32_t t = 0; t < slots; t++) {
         if (taps[t] == b->zeros || (size_t)(b->end - taps[t]) >= LANES) continue;
         memcpy(b->copies + t * LANES, taps[t], (size_t)(b->end - taps[t]));
         taps[t] = b->copies + t * LANES;
       }
     }
-    run_taps(b, taps, tap_count, 0, 1, is_unsigned, b->count, row->out + (size_t)x * conv->output_c,
-             0);
+    uint8_t *out = row->out + (size_t)x * conv->output_c;
+    if (b->is_repeated) {
+      run(b, taps, slots, 0, 1, is_unsigned, true, b->count, out, 0);
+    } else {
+      run(b, taps, slots, 0, 1, is_unsigned, false, b->count, out, 0);
+    }
   }
+}
+
+/* Output pixels from `first` to below `last`, all inside the image; returns where it stopped,
+ * which is before `last` if sixteen bytes would reach beyond the input's memory. */
+BERTH_AVX2_INLINE uint32_t together(const block_t *b, const row_t *row, uint32_t first,
+                                    uint32_t last, bool is_unsigned) {
+  const berth_conv_t *conv = b->depthwise->conv;
+  uint32_t slots = slot_count(b), count = (last - first) / b->pixels;
+  const uint8_t *taps[BERTH_DEPTHWISE_TAPS];
+  point(b, row, first, taps);
+  size_t step = (size_t)conv->stride_w * conv->input_c * b->pixels;
+  if (conv->input_c < LANES && !b->is_repeated) {
+    for (uint32_t t = 0; t < slots; t++) {
+      while (count > 0 && (size_t)(b->end - taps[t]) < (count - 1) * step + LANES) count--;
+    }
+  }
+  uint32_t store = b->count * b->pixels;
+  uint8_t *out = row->out + (size_t)first * conv->output_c;
+  size_t out_step = (size_t)conv->output_c * b->pixels;
+  if (b->is_repeated) {
+    run(b, taps, slots, step, count, is_unsigned, true, store, out, out_step);
+  } else if (is_square(conv)) {
+    const uint8_t *rows[3] = {taps[0], taps[1], taps[6]};
+    size_t tap = (size_t)conv->dilation_w * conv->input_c;
+    if (store == LANES) {
+      run_square(b, rows, tap, step, count, is_unsigned, LANES, out, out_step);
+    } else {
+      run_square(b, rows, tap, step, count, is_unsigned, store, out, out_step);
+    }
+  } else {
+    run(b, taps, slots, step, count, is_unsigned, false, store, out, out_step);
+  }
+  return first + count * b->pixels;
 }
 
 /* One output row of the block. */
 BERTH_AVX2_INLINE void one_row(block_t *b, uint32_t index, bool is_unsigned) {
   const berth_conv_t *conv = b->depthwise->conv;
-  uint32_t batch = index / conv->output_h, y = index % conv->output_h;
-  row_t row = {.out = (uint8_t *)berth_row(&conv->output, index) + b->first};
+  uint32_t batch = conv->batches > 1 ? index / conv->output_h : 0;
+  uint32_t y = index - batch * conv->output_h;
+  row_t row;
+  row.out = (uint8_t *)berth_row(&conv->output, index) + b->first;
   berth_taps_t v =
       berth_taps(y, conv->stride_h, conv->pad_h, conv->dilation_h, conv->filter_h, conv->input_h);
   pack(b, v.first, v.last, is_unsigned);
-  for (uint32_t i = 0; i < v.last - v.first; i++) {
-    row.inputs[i] = berth_row(&conv->input, batch * conv->input_h + v.at + i * conv->dilation_h);
+  uint32_t first_row = is_square(conv) ? 0 : v.first, last_row = is_square(conv) ? 3 : v.last;
+  for (uint32_t i = first_row; i < last_row; i++) {
+    /* Rows outside the image have no weights; any other row does. */
+    uint32_t inside = i >= v.first && i < v.last ? i - v.first : 0;
+    row.inputs[i - first_row] =
+        berth_row(&conv->input, batch * conv->input_h + v.at + inside * conv->dilation_h);
   }
-  uint32_t tap_count = (v.last - v.first) * conv->filter_w;
-  uint32_t first, last;
-  berth_conv_inside(conv, &first, &last);
-  if (first == last) last = first = 0;
-  single(b, &row, 0, first, is_unsigned);
-  if (first < last) {
-    const uint8_t *taps[BERTH_DEPTHWISE_TAPS];
-    point(b, &row, first, taps);
-    size_t step = (size_t)conv->stride_w * conv->input_c * b->pixels;
-    uint32_t count = (last - first) / b->pixels;
-    if (conv->input_c < LANES && !b->is_repeated) {
-      for (uint32_t t = 0; t < tap_count; t++) {
-        while (count > 0 && (size_t)(b->end - taps[t]) < (count - 1) * step + LANES) count--;
-      }
-    }
-    run_taps(b, taps, tap_count, step, count, is_unsigned, b->count * b->pixels,
-             row.out + (size_t)first * conv->output_c, (size_t)conv->output_c * b->pixels);
-    first += count * b->pixels;
+  bool is_roomy = is_square(conv); /* may sixteen bytes be read at every tap? */
+  for (uint32_t i = 0; i < 3 && is_roomy && conv->input_c < LANES; i++) {
+    is_roomy = (size_t)(b->end - row.inputs[i]) >= (size_t)conv->input.row_bytes + LANES;
   }
-  single(b, &row, first, conv->output_w, is_unsigned);
+  uint32_t first = b->inside_first, last = b->inside_last;
+  if (is_roomy) {
+    single_square(b, &row, 0, first, is_unsigned);
+    if (first < last) first = together(b, &row, first, last, is_unsigned);
+    single_square(b, &row, first, conv->output_w, is_unsigned);
+  } else {
+    single(b, &row, 0, first, is_unsigned);
+    if (first < last) first = together(b, &row, first, last, is_unsigned);
+    single(b, &row, first, conv->output_w, is_unsigned);
+  }
 }
 
 BERTH_AVX2 bool berth_depthwise_int8_avx2(const berth_depthwise_int8_t *d, void *scratch,
@@ -263,7 +453,9 @@ BERTH_AVX2 bool berth_depthwise_int8_avx2(const berth_depthwise_int8_t *d, void 
                .pixels = conv->input_c == 8 && conv->stride_w == 1 ? 2 : 1,
                .packed = (__m256i *)aligned,
                .end = conv->input.data + (size_t)conv->input.ring * conv->input.row_bytes};
-  uint8_t *zeros = (uint8_t *)(b.packed + (taps + 1) / 2 * 2);
+  berth_conv_inside(conv, &b.inside_first, &b.inside_last);
+  if (b.inside_first == b.inside_last) b.inside_first = b.inside_last = 0;
+  uint8_t *zeros = (uint8_t *)(b.packed + (taps + 1) / 2 * 2); /* a 3x3 filter has ten slots */
   memset(zeros, (uint8_t)d->input_zero, LANES);
   b.zeros = zeros;
   b.copies = zeros + LANES;
