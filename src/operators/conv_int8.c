@@ -5,15 +5,17 @@
  * inputs lie inside the image are computed where those lie. Those at the border are gathered first,
  * a few at a time, with the input's zero point for what is outside: the reference leaves such taps
  * out, and (zero point - zero point) x weight adds nothing. Filters of very thin rows are gathered
- * everywhere, since spans are read 16 bytes at a time. Filters that are too large to unpack become
- * plain matrix products.
+ * everywhere, since spans are read 16 bytes at a time: then the outermost loop is over as many
+ * pixels as there is scratch for, so that each is gathered once. Filters that are too large to
+ * unpack become plain matrix products.
  */
 #include "operators/conv_int8.h"
 #include "operators/conv.h"
 #include "operators/rescale_avx2.h"
 
 #define PACKED_MOST   24576u /* bytes of scratch for the weights of a block */
-#define GATHER_PIXELS 8u     /* gathered at a time, where all are */
+#define GATHER_BYTES  6144u  /* of patches at a time, where all pixels are gathered */
+#define GATHER_LEAST  8u     /* pixels, even if their patches take more */
 #define BORDER_PIXELS 2u     /* gathered at a time, where only the border is */
 #define ALIGN         32u    /* of the packed weights */
 
@@ -35,6 +37,10 @@ static uint32_t round_up(uint32_t x, uint32_t to) {
   return (x + to - 1) / to * to;
 }
 
+static uint32_t max_of(uint32_t x, uint32_t y) {
+  return x > y ? x : y;
+}
+
 static way_t way_of(const berth_conv_t *conv) {
   way_t way = {.spans = conv->filter_h, .span = conv->filter_w * conv->filter_c};
   uint32_t depth = way.spans * way.span;
@@ -49,9 +55,10 @@ static way_t way_of(const berth_conv_t *conv) {
   }
   way.patch_row = way.gathered ? way.span / conv->filter_h : round_up(way.span, BERTH_CONV_STEP);
   if (way.gathered || !berth_conv_in_place(conv) || way.span < BERTH_CONV_STEP) {
-    way.patches = way.gathered ? GATHER_PIXELS : BORDER_PIXELS;
-    way.patch_bytes = way.patches * round_up(way.patch_row * conv->filter_h, BERTH_CONV_STEP) +
-                      (way.gathered ? 0 : way.patch_row);
+    uint32_t patch = round_up(way.patch_row * conv->filter_h, BERTH_CONV_STEP);
+    way.patches = BORDER_PIXELS;
+    if (way.gathered) way.patches = max_of(GATHER_BYTES / patch, GATHER_LEAST);
+    way.patch_bytes = way.patches * patch + (way.gathered ? 0 : way.patch_row);
   }
   way.packed_bytes = berth_conv_packed_bytes(way.spans, way.span) + ALIGN - 16;
   way.product = way.packed_bytes > PACKED_MOST;
@@ -162,8 +169,8 @@ static void gathered(const walk_t *walk, uint32_t row, uint32_t first, uint32_t 
 static void walk_row(const walk_t *walk, uint32_t row) {
   const berth_conv_t *conv = walk->conv;
   const way_t *way = walk->way;
-  uint32_t first = 0, last = 0;
-  if (!way->gathered) berth_conv_inside(conv, &first, &last);
+  uint32_t first, last;
+  berth_conv_inside(conv, &first, &last);
 
   berth_conv_pixels_t pixels = {.out_step = conv->output_c};
   uint32_t batch = row / conv->output_h, y = row % conv->output_h;
@@ -243,9 +250,14 @@ static kernel_t *open_block(const berth_call_t *call, const berth_matmul_int8_t 
   return berth_conv_pixels_portable;
 }
 
+/* Channels of the block that starts at `channel`: none of another group. */
+static uint32_t block_size(const berth_matmul_int8_t *matmul, uint32_t channel) {
+  uint32_t rest = matmul->channels - channel % matmul->channels;
+  return rest < BERTH_CONV_BLOCK ? rest : BERTH_CONV_BLOCK;
+}
+
 static void run_blocks(const berth_call_t *call, const berth_conv_t *conv, const way_t *way,
-                       berth_matmul_int8_t *matmul) {
-  berth_rescale_use(call, &matmul->rescale, conv->output_c, NULL);
+                       const berth_matmul_int8_t *matmul) {
   uint8_t *patches = call->scratch[PATCHES];
   walk_t walk = {.conv = conv,
                  .way = way,
@@ -257,11 +269,10 @@ static void run_blocks(const berth_call_t *call, const berth_conv_t *conv, const
   }
   bool flat = berth_conv_in_place(conv) && conv->stride_h == 1 && conv->stride_w == 1 &&
               conv->input.ring == conv->input.rows && conv->output.ring == conv->output.rows;
-  for (uint32_t channel = 0; channel < conv->output_c;) {
-    uint32_t group_end = (channel / matmul->channels + 1) * matmul->channels;
-    uint32_t count =
-        group_end - channel < BERTH_CONV_BLOCK ? group_end - channel : BERTH_CONV_BLOCK;
+  uint32_t count;
+  for (uint32_t channel = 0; channel < conv->output_c; channel += count) {
     berth_conv_block_t block;
+    count = block_size(matmul, channel);
     walk.kernel = open_block(call, matmul, way, channel, count, &block);
     walk.block = &block;
     walk.group = channel / matmul->channels;
@@ -271,7 +282,49 @@ static void run_blocks(const berth_call_t *call, const berth_conv_t *conv, const
     } else {
       for (uint32_t row = call->first_row; row < call->last_row; row++) walk_row(&walk, row);
     }
-    channel += count;
+  }
+}
+
+/* ---- Pixels by pixels, where all are gathered ------------------------------------------------ */
+
+/* `count` pixels from number `first` on (row by row), whose patches are ready. */
+static void run_patches(const berth_conv_t *conv, const berth_conv_block_t *block, kernel_t *kernel,
+                        uint32_t channel, const uint8_t *patches, size_t patch, uint32_t first,
+                        uint32_t count) {
+  berth_conv_pixels_t pixels = {.step[0] = patch, .out_step = conv->output_c};
+  for (uint32_t done = 0; done < count; done += pixels.count) {
+    uint32_t row = (first + done) / conv->output_w, x = (first + done) % conv->output_w;
+    uint32_t rest = conv->output_w - x;
+    pixels.count = count - done < rest ? count - done : rest;
+    pixels.from[0] = patches + done * patch;
+    pixels.out = (uint8_t *)berth_row(&conv->output, row) + (size_t)x * conv->output_c + channel;
+    kernel(block, &pixels);
+  }
+}
+
+static void run_gathered(const berth_call_t *call, const berth_conv_t *conv, const way_t *way,
+                         const berth_matmul_int8_t *matmul) {
+  uint8_t *patches = call->scratch[PATCHES];
+  uint32_t patch = round_up(way->span, BERTH_CONV_STEP);
+  uint32_t end = call->last_row * conv->output_w;
+  uint32_t count;
+  for (uint32_t first = call->first_row * conv->output_w; first < end; first += count) {
+    count = end - first < way->patches ? end - first : way->patches;
+    for (uint32_t group = 0; group < conv->groups; group++) {
+      for (uint32_t i = 0; i < count; i++) {
+        uint32_t row = (first + i) / conv->output_w, x = (first + i) % conv->output_w;
+        berth_conv_gather(conv, 1, (uint8_t)conv->input.zero_point, row / conv->output_h,
+                          row % conv->output_h, x, group, patches + (size_t)i * patch,
+                          way->patch_row);
+      }
+      uint32_t channel = group * matmul->channels, last = channel + matmul->channels, size;
+      for (; channel < last; channel += size) {
+        berth_conv_block_t block;
+        size = block_size(matmul, channel);
+        kernel_t *kernel = open_block(call, matmul, way, channel, size, &block);
+        run_patches(conv, &block, kernel, channel, patches, patch, first, count);
+      }
+    }
   }
 }
 
@@ -291,6 +344,11 @@ berth_status_t berth_conv_int8_eval(berth_call_t *call, const berth_conv_t *conv
   way_t way = way_of(conv);
   if (way.product) {
     run_product(call, conv, &context);
+    return BERTH_OK;
+  }
+  berth_rescale_use(call, &context.matmul.rescale, conv->output_c, NULL);
+  if (way.gathered) {
+    run_gathered(call, conv, &way, &context.matmul);
   } else {
     run_blocks(call, conv, &way, &context.matmul);
   }
