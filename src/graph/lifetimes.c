@@ -544,6 +544,7 @@ berth_status_t berth_graph_analyse(const berth_model_t *model, const berth_graph
   lay_out(&a, &memory);
   berth_status_t status = berth_workspace_status(&memory);
   if (status != BERTH_OK) return status;
+  if (workspace == NULL) return BERTH_ERROR_MEMORY; /* a model has a subgraph at least */
 
   status = analyse(&a);
   if (status == BERTH_OK) {

@@ -216,7 +216,7 @@ berth_status_t berth_draw(const berth_drawing_t *drawing, berth_terminal_t termi
   if (drawing->height == 0 || drawing->step_count == 0) return BERTH_OK;
   picture_t picture = {.drawing = drawing, .width = terminal.columns - MARGIN};
   size_t cells = (size_t)CELLS * picture.width;
-  picture.owner = malloc(cells * sizeof *picture.owner);
+  picture.owner = calloc(cells, sizeof *picture.owner);
   picture.covered = calloc(cells, sizeof *picture.covered);
   picture.largest = calloc(cells, sizeof *picture.largest);
   picture.tint = calloc((size_t)drawing->problem->buffer_count + 1, 1);

@@ -71,14 +71,13 @@ berth_status_t berth_output_open(const char *path, berth_output_t *output,
     if (S_ISDIR(existing.st_mode)) errno = EISDIR;
   } else {
     static const char suffix[] = ".XXXXXX";
-    size_t length = strlen(path);
-    char *temporary = malloc(length + sizeof suffix);
+    size_t bytes = strlen(path) + sizeof suffix;
+    char *temporary = malloc(bytes);
     if (temporary == NULL) {
       berth_complain(complaint, "%s: out of memory", path);
       return BERTH_ERROR_MEMORY;
     }
-    memcpy(temporary, path, length);
-    memcpy(temporary + length, suffix, sizeof suffix);
+    snprintf(temporary, bytes, "%s%s", path, suffix);
     int file = mkstemp(temporary);
     if (file >= 0) {
       set_pending(temporary);

@@ -256,6 +256,7 @@ berth_status_t berth_problem_csv_read(berth_subject_t *subject,
     if (buffers[count].last >= end) end = (uint64_t)buffers[count].last + 1;
     count++;
   }
+  subject->buffers = buffers;
   subject->problem.buffers = buffers;
   subject->problem.buffer_count = count;
   subject->labels = labels;

@@ -210,9 +210,9 @@ static berth_status_t prepare(berth_runner_t *runner) {
 
 /* The model in a copy of the file that can be written. */
 static berth_status_t make_writable(berth_runner_t *runner) {
-  runner->writable = malloc(runner->map.size);
+  runner->writable = malloc((size_t)runner->map.size);
   if (runner->writable == NULL) return BERTH_ERROR_MEMORY;
-  memcpy(runner->writable, runner->map.data, runner->map.size);
+  memcpy(runner->writable, runner->map.data, (size_t)runner->map.size);
   return berth_model_open(runner->writable, runner->map.size, &runner->model, NULL);
 }
 

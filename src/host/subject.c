@@ -99,6 +99,7 @@ static berth_status_t read_model(berth_subject_t *subject, const berth_subject_o
       subject->variable_bytes += buffers[i].size;
     }
   }
+  subject->buffers = buffers;
   subject->problem.buffers = buffers;
   subject->problem.buffer_count = count;
   subject->step_count = subject->graph.step_count;
@@ -109,8 +110,7 @@ static berth_status_t read_model(berth_subject_t *subject, const berth_subject_o
 
 static berth_status_t add_reserves(berth_subject_t *subject, const berth_subject_options_t *options,
                                    berth_complaint_t *complaint) {
-  /* Both kinds of subject have left room behind their buffers. */
-  berth_buffer_t *buffers = (berth_buffer_t *)(uintptr_t)subject->problem.buffers;
+  berth_buffer_t *buffers = subject->buffers; /* both kinds of subject have left room behind them */
   uint32_t end = subject->step_count > 0 ? subject->step_count - 1 : 0;
   uint64_t align = options->align != 0 ? options->align : subject->is_model ? 16 : 1;
   for (uint32_t i = 0; i < options->reserve_count; i++) {

@@ -57,7 +57,8 @@ typedef struct berth_subject {
   berth_model_t model; /* if is_model */
   berth_graph_t graph; /* if is_model */
   berth_problem_t problem;
-  berth_label_t *labels; /* of each buffer */
+  berth_buffer_t *buffers; /* those of `problem` */
+  berth_label_t *labels;   /* of each buffer */
   const berth_named_region_t *regions;
   uint32_t step_count;     /* steps are 0 .. step_count - 1 */
   uint64_t sum_bytes;      /* of all buffers */

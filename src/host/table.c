@@ -56,6 +56,7 @@ static void print_row(const berth_text_table_t *table, const char *const *cells,
 
 bool berth_text_table_print(berth_text_table_t *table, int indent, FILE *stream) {
   size_t widths[BERTH_TEXT_TABLE_COLUMNS];
+  if (table->columns == 0) return true;
   for (size_t c = 0; c < table->columns; c++) widths[c] = berth_text_columns(table->headings[c]);
   for (size_t i = 0; i < table->count; i++) {
     size_t width = berth_text_columns(table->cells[i]);

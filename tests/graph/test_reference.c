@@ -121,7 +121,7 @@ static void sums_and_lower_bounds_equal_the_reference(void **state) {
   unsigned models = 0;
   while (berth_csv_row(&csv, row, 32, &count) == BERTH_CSV_ROW) {
     char model_name[128];
-    uint64_t sum, lb0, lb0_whole;
+    uint64_t sum = 0, lb0 = 0, lb0_whole = 0;
     assert_true(row[MODEL].length < sizeof model_name);
     berth_csv_copy(row[MODEL], model_name);
     assert_true(berth_csv_number(row[SUM], &sum) && berth_csv_number(row[LB0], &lb0) &&
