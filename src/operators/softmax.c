@@ -72,7 +72,7 @@ static const char *check(const berth_call_t *call, const berth_value_t *input,
   softmax_t s = parameters(call, input);
   if (!(s.beta > 0.0f)) return "beta is not positive";
   if (s.factor.shift > BERTH_SHIFT_MAX + 1 ||
-      (input->type == BERTH_TYPE_INT8 && s.factor.shift < 0))
+      (input->type == BERTH_TYPE_INT8 && s.factor.shift < 1))
     return "the input's scale is out of range";
   return NULL;
 }
