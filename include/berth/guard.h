@@ -86,9 +86,13 @@ typedef struct berth_guard {
   uint8_t *expected;   /* what activations (and the bytes around them) must hold */
   uint8_t *persistent; /* what the persistent block must hold */
   uint8_t *results;    /* outputs and state of the first evaluation */
+  uint8_t *second_results;
+  uint8_t *scratch; /* the second evaluation's scratch */
+  uint32_t scratch_room;
   uint32_t results_room;
   uint32_t findings;
   uint32_t step;     /* of the main subgraph, that is being run */
+  bool clobbered;    /* the current operator's first evaluation clobbered something */
   bool synchronised; /* the expectations are those of this invoke */
 } berth_guard_t;
 

@@ -36,6 +36,11 @@ static uint32_t arena_bytes(const berth_guard_t *guard) {
   return guard->before + guard->interpreter->needs.extent + guard->after;
 }
 
+static bool is_in_arena(const berth_guard_t *guard, const uint8_t *data) {
+  const uint8_t *start = arena_start(guard);
+  return data >= start && data < start + arena_bytes(guard);
+}
+
 static uint8_t *persistent_start(const berth_guard_t *guard) {
   return berth_run_persistent(guard->interpreter, guard->interpreter->persistent_used);
 }
@@ -220,8 +225,16 @@ static void name_gap(const berth_watch_t *watch, const uint8_t *address,
 
 /* ---- Setting up ----------------------------------------------------------------------------- */
 
-void berth_watch_set_up(const berth_watch_t *watch, uint8_t pattern) {
+static void fill_outputs(const berth_watch_t *watch, uint8_t pattern) {
+  for (uint32_t i = 0; i < watch->call.op.outputs.count; i++) {
+    berth_value_t output = berth_output(&watch->call, i);
+    if (is_in_arena(watch->guard, output.data)) memset(output.data, pattern, output.bytes);
+  }
+}
+
+void berth_watch_set_up(const berth_watch_t *watch, bool second) {
   const berth_guard_t *guard = watch->guard;
+  uint8_t pattern = second ? PATTERN_B : PATTERN_A;
   uint8_t *start = arena_start(guard);
   unpoison(start, arena_bytes(guard));
   for (uint32_t i = 0; i < guard->kept_count; i++) {
@@ -231,6 +244,8 @@ void berth_watch_set_up(const berth_watch_t *watch, uint8_t pattern) {
   berth_range_t range;
   uint8_t *at = start;
   while (next_gap(watch, &at, &range)) memset(range.data, pattern, range.bytes);
+  fill_outputs(watch, second ? OUTPUT_B : OUTPUT_A);
+  memset(guard->scratch, pattern, guard->scratch_room);
   memcpy(persistent_start(guard), guard->persistent, guard->interpreter->persistent_used);
   if (watch->flags & OPERATOR_PARTIAL) berth_run_zero_outputs(&watch->call);
 }
@@ -387,11 +402,10 @@ static bool check_constants(const berth_watch_t *watch) {
 /* ---- Results -------------------------------------------------------------------------------- */
 
 /* Copies the results away and puts what was there before in their place. */
-static void save_results(const berth_watch_t *watch, uint8_t pattern) {
+static void save_results(const berth_watch_t *watch, uint8_t pattern, uint8_t *to) {
   const berth_guard_t *guard = watch->guard;
   berth_range_t range;
   uint32_t output;
-  uint8_t *to = guard->results;
   for (uint32_t i = 0; berth_watch_result(watch, i, &range, &output); i++) {
     if (range.bytes == 0) continue;
     memcpy(to, range.data, range.bytes);
@@ -405,6 +419,17 @@ static void save_results(const berth_watch_t *watch, uint8_t pattern) {
   }
   for (uint32_t i = 0; next_scratch(watch, i, &range); i++) {
     if (range.bytes > 0) memset(range.data, pattern, range.bytes);
+  }
+}
+
+/* Puts saved results where they were computed. */
+static void put_results(const berth_watch_t *watch, const uint8_t *from) {
+  berth_range_t range;
+  uint32_t output;
+  for (uint32_t i = 0; berth_watch_result(watch, i, &range, &output); i++) {
+    if (range.bytes == 0) continue;
+    memcpy(range.data, from, range.bytes);
+    from += range.bytes;
   }
 }
 
@@ -425,6 +450,13 @@ static void settle_results(const berth_watch_t *watch) {
     }
     from += range.bytes;
   }
+}
+
+static uint32_t scratch_bytes(const berth_watch_t *watch) {
+  berth_range_t range;
+  uint32_t sum = 0;
+  for (uint32_t i = 0; next_scratch(watch, i, &range); i++) sum += (range.bytes + 15u) & ~15u;
+  return sum;
 }
 
 static uint64_t results_bytes(const berth_watch_t *watch) {
@@ -457,7 +489,7 @@ static bool find_unwritten(const berth_watch_t *watch, uint32_t *output, uint32_
   for (uint32_t i = 0; berth_watch_result(watch, i, &range, output); i++) {
     uint32_t low = UINT32_MAX, high = 0;
     for (uint32_t k = 0; k < range.bytes && *output != BERTH_NOBODY; k++) {
-      if (saved[k] != PATTERN_A || range.data[k] != PATTERN_B) continue;
+      if (saved[k] != OUTPUT_A || range.data[k] != OUTPUT_B) continue;
       if (low == UINT32_MAX) low = k;
       high = k;
     }
@@ -476,12 +508,21 @@ static bool matters(berth_watch_t *watch, uint32_t from, uint32_t to) {
   uint8_t *start = arena_start(watch->guard), *at = start;
   berth_range_t gap;
   uint32_t output, first, count;
-  berth_watch_set_up(watch, PATTERN_A);
+  berth_watch_set_up(watch, false);
   while (next_gap(watch, &at, &gap)) {
     uint32_t low = (uint32_t)(gap.data - start), high = low + gap.bytes;
     if (low < from) low = from;
     if (high > to) high = to;
     if (low < high) memset(start + low, PATTERN_B, high - low);
+  }
+  /* The outputs are among the gaps: theirs again, but for what was asked. */
+  for (uint32_t i = 0; i < watch->call.op.outputs.count; i++) {
+    berth_value_t value = berth_output(&watch->call, i);
+    if (!is_in_arena(watch->guard, value.data)) continue;
+    for (uint32_t k = 0; k < value.bytes; k++) {
+      uint32_t place = (uint32_t)(value.data - start) + k;
+      value.data[k] = place >= from && place < to ? OUTPUT_B : OUTPUT_A;
+    }
   }
   if (watch->flags & OPERATOR_PARTIAL) berth_run_zero_outputs(&watch->call);
   if (berth_run_evaluate(&watch->call) != BERTH_OK) return true;
@@ -530,7 +571,7 @@ static void judge_results(berth_watch_t *watch) {
     return;
   }
   /* Is it the memory, or the operator itself? Once more as the first time. */
-  berth_watch_set_up(watch, PATTERN_A);
+  berth_watch_set_up(watch, false);
   bool stable = berth_run_evaluate(&watch->call) == BERTH_OK;
   uint32_t again, again_first, again_count;
   stable = stable && berth_watch_same_results(watch, &again, &again_first, &again_count);
@@ -566,24 +607,51 @@ static berth_value_t redirected(const berth_call_t *call, uint32_t tensor) {
   return value;
 }
 
-static berth_status_t evaluate_twice(berth_watch_t *watch) {
-  berth_watch_set_up(watch, PATTERN_A);
+/* Evaluates in one of the two ways and looks for clobbered bytes. */
+static berth_status_t evaluate_and_check(berth_watch_t *watch, bool second) {
+  uint8_t pattern = second ? PATTERN_B : PATTERN_A;
+  berth_watch_set_up(watch, second);
   berth_status_t status = evaluate(watch);
   if (status != BERTH_OK) return status;
-  bool clean = check_constants(watch) && check_kept(watch);
-  save_results(watch, PATTERN_A);
-  if (clean && check_gaps(watch, PATTERN_A)) check_persistent(watch);
-  uint32_t findings = watch->guard->findings;
+  bool clean = watch->guard->clobbered || (check_constants(watch) && check_kept(watch));
+  uint8_t *to = second ? watch->guard->second_results : watch->guard->results;
+  save_results(watch, pattern, to);
+  if (clean && !watch->guard->clobbered && check_gaps(watch, pattern)) check_persistent(watch);
+  return BERTH_OK;
+}
 
-  berth_watch_set_up(watch, PATTERN_B);
-  status = evaluate(watch);
+/* The second evaluation has its scratch elsewhere, so that what was written behind an output cannot
+ * have been the operator's own by chance. */
+static void move_scratch(berth_watch_t *watch, void *places[BERTH_SCRATCH_MAX]) {
+  uint8_t *to = watch->guard->scratch;
+  berth_range_t range;
+  for (uint32_t i = 0; next_scratch(watch, i, &range); i++) {
+    places[i] = range.data;
+    if (range.data == NULL) continue;
+    watch->call.scratch[i] = to;
+    to += (range.bytes + 15u) & ~15u;
+  }
+}
+
+static berth_status_t evaluate_twice(berth_watch_t *watch) {
+  berth_guard_t *guard = watch->guard;
+  void *places[BERTH_SCRATCH_MAX];
+  uint32_t findings = guard->findings;
+  guard->clobbered = false;
+  berth_status_t status = evaluate_and_check(watch, false);
   if (status != BERTH_OK) return status;
+  guard->clobbered = guard->findings != findings; /* said once is enough */
+  move_scratch(watch, places);
+  status = evaluate_and_check(watch, true);
+  memcpy(watch->call.scratch, places, sizeof places);
+  if (status != BERTH_OK) return status;
+  put_results(watch, guard->second_results);
   judge_results(watch);
-  if (watch->guard->deep && watch->guard->findings == findings) {
+  if (guard->deep && guard->findings == findings) {
     status = berth_watch_claims(watch);
     if (status != BERTH_OK) return status;
   }
-  berth_watch_set_up(watch, PATTERN_A);
+  berth_watch_set_up(watch, false);
   settle_results(watch);
   return BERTH_OK;
 }
@@ -605,6 +673,7 @@ static berth_status_t run_guarded(berth_guard_t *guard, berth_call_t *call, uint
   berth_status_t status = call->kernel->prepare(&watch.call, &watch.contract);
   if (status != BERTH_OK) return status;
   list_kept(&watch);
+  guard->scratch_room = scratch_bytes(&watch);
   if (results_bytes(&watch) > guard->results_room) return berth_run_evaluate(call);
   status = evaluate_twice(&watch);
   call->why = watch.call.why;
@@ -649,7 +718,7 @@ berth_status_t berth_guard_bytes(const berth_interpreter_t *interpreter, uint32_
   uint64_t arena = (uint64_t)before + interpreter->needs.extent + after;
   *bytes = round_up(interpreter->tensor_count * (uint64_t)sizeof(berth_kept_t)) + round_up(graph) +
            round_up(arena) + round_up(interpreter->persistent_used) +
-           round_up(largest_results(interpreter));
+           2 * round_up(largest_results(interpreter)) + round_up(interpreter->needs.extent);
   return BERTH_OK;
 }
 
@@ -682,6 +751,10 @@ berth_status_t berth_guard_attach(berth_guard_t *guard, berth_interpreter_t *int
   at += round_up(interpreter->persistent_used);
   new.results = at;
   new.results_room = (uint32_t)largest_results(interpreter);
+  at += round_up(new.results_room);
+  new.second_results = at;
+  at += round_up(new.results_room);
+  new.scratch = at; /* an operator's scratch is somewhere in the arena: no more than that */
   *guard = new;
   interpreter->guard = guard;
   return BERTH_OK;

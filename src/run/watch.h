@@ -5,9 +5,13 @@
 #include "berth/guard.h"
 #include "run.h"
 
-/* Two patterns that differ in every bit. */
-#define PATTERN_A 0xA5u
-#define PATTERN_B 0x5Au
+/* Two evaluations, A and B, with patterns that differ in every bit. Outputs have others than the
+ * rest of the memory, so that a byte that was never written is not taken for one that was copied
+ * from where it should not have been read. */
+#define PATTERN_A 0x3Cu
+#define PATTERN_B ((uint8_t)~PATTERN_A)
+#define OUTPUT_A  0xA5u
+#define OUTPUT_B  ((uint8_t)~OUTPUT_A)
 
 /* A live tensor that the operator does not write. */
 typedef struct berth_kept {
@@ -38,8 +42,9 @@ typedef struct berth_range {
 bool berth_watch_result(const berth_watch_t *watch, uint32_t index, berth_range_t *range,
                         uint32_t *output);
 
-/* Puts everything back as the operator must find it, and the pattern everywhere else. */
-void berth_watch_set_up(const berth_watch_t *watch, uint8_t pattern);
+/* Puts everything back as the operator must find it, and the patterns everywhere else: those of
+ * evaluation B (`second`), or A. */
+void berth_watch_set_up(const berth_watch_t *watch, bool second);
 
 /* Compares the results with those saved from the first evaluation; false, and the first place, if
  * they differ. */

@@ -80,7 +80,7 @@ static berth_status_t check_rows(berth_watch_t *watch, const berth_contract_t *c
   uint32_t rows = counted.rows;
   if (rows < 2 || counted.dims[0] != 1 || !inputs_are_distinct(call)) return BERTH_OK;
   const uint32_t cuts[4] = {0, 1, 1 + (rows - 1) / 2, rows};
-  berth_watch_set_up(watch, PATTERN_A);
+  berth_watch_set_up(watch, false);
   berth_status_t status = accumulates ? call->kernel->begin(call) : BERTH_OK;
   for (int i = 0; i < 3 && status == BERTH_OK; i++) {
     if (cuts[i] == cuts[i + 1]) continue;
@@ -104,7 +104,7 @@ static berth_status_t check_in_place(berth_watch_t *watch, const berth_contract_
     berth_value_t input = berth_input(call, i);
     if (!(contract->in_place >> i & 1u) || !is_ours(watch, &input)) continue;
     if (input.bytes != output.bytes || !inputs_are_distinct(call)) continue;
-    berth_watch_set_up(watch, PATTERN_A);
+    berth_watch_set_up(watch, false);
     watch->redirect_tensor = output.index;
     watch->redirect = input.data;
     berth_status_t status = berth_run_evaluate(call);
