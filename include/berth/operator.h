@@ -50,6 +50,7 @@ typedef struct berth_value {
   bool present;  /* false: an optional input that was left out */
   bool constant; /* `data` is in the model, also during prepare */
   bool known;    /* the shape is known; false: dynamic, until it was computed */
+  bool variable; /* keeps its bytes between invokes; a kernel may write to it, though an input */
   uint32_t rank; /* 0: scalar */
   int32_t dims[BERTH_RANK_MAX];
   uint32_t elements; /* product of dims */

@@ -165,7 +165,8 @@ berth_status_t berth_interpreter_reset(berth_interpreter_t *interpreter) {
       uint32_t place = interpreter->places[berth_run_tensor_index(interpreter, s, t)];
       if (place == PLACE_NONE || place == PLACE_UNKNOWN || !(place & PLACE_PERSISTENT)) continue;
       berth_value_t value = berth_interpreter_tensor(interpreter, s, t);
-      memset(value.data, 0, value.bytes);
+      /* What stock runtimes take for zero: the real number in int8, the bytes in other types. */
+      memset(value.data, value.type == BERTH_TYPE_INT8 ? value.zero_point : 0, value.bytes);
     }
   }
   for (uint32_t i = 0; i < interpreter->operator_count; i++) {

@@ -101,6 +101,7 @@ berth_value_t berth_interpreter_tensor(const berth_interpreter_t *interpreter, u
   value.present = true;
   value.index = index;
   value.type = tensor.type;
+  value.variable = tensor.is_variable;
   value.scales = tensor.scales;
   value.quantized_dimension = tensor.quantized_dimension;
   if (tensor.scales.count > 0) value.scale = berth_vector_float(tensor.scales, 0);

@@ -47,6 +47,7 @@ typedef struct case_t {
   uint32_t options_end;
   berth_contract_t contract;
   bool evaluating;
+  bool has_variables;
 } case_t;
 
 /* ---- Tensors and options -------------------------------------------------------------------- */
@@ -180,6 +181,19 @@ static inline void case_constant(case_t *c, berth_tensor_type_t type, uint32_t r
                                  int32_t zero_point) {
   c->inputs[c->call.op.inputs.count++] =
       case_add(c, type, rank, dims, data, scale, zero_point, true);
+}
+
+/* A variable tensor, filled with `fill`: it keeps what case_again leaves in it. */
+static inline void case_variable(case_t *c, berth_tensor_type_t type, uint32_t rank,
+                                 const int32_t *dims, float scale, int32_t zero_point,
+                                 int32_t fill) {
+  int32_t index = case_add(c, type, rank, dims, NULL, scale, zero_point, false);
+  berth_value_t *v = &c->tensors[index].value;
+  v->variable = true;
+  v->data = c->tensors[index].memory = case_allocate(v->bytes);
+  if (v->bytes > 0) memset(v->data, fill, v->bytes);
+  c->inputs[c->call.op.inputs.count++] = index;
+  c->has_variables = true;
 }
 
 /* A constant list of int32. */
@@ -427,8 +441,16 @@ static inline berth_status_t case_run(case_t *c) {
     case_clear(c);
     status = case_whole(c);
   }
-  if (status == BERTH_OK && c->contract.state == 0) case_vary(c);
+  if (status == BERTH_OK && c->contract.state == 0 && !c->has_variables) case_vary(c);
   return status;
+}
+
+/* Evaluates once more, with new bytes for the first input and the state that is there. */
+static inline berth_status_t case_again(case_t *c, const void *data) {
+  berth_value_t input = c->tensors[c->inputs[0]].value;
+  memcpy(input.data, data, input.bytes);
+  case_clear(c);
+  return case_whole(c);
 }
 
 static inline void case_end(case_t *c) {
