@@ -91,9 +91,11 @@ extern const berth_kernel_t berth_kernel_squeeze;
 extern const berth_kernel_t berth_kernel_strided_slice;
 extern const berth_kernel_t berth_kernel_sub;
 extern const berth_kernel_t berth_kernel_sum;
+extern const berth_kernel_t berth_kernel_svdf;
 extern const berth_kernel_t berth_kernel_tanh;
 extern const berth_kernel_t berth_kernel_tile;
 extern const berth_kernel_t berth_kernel_transpose;
+extern const berth_kernel_t berth_kernel_unidirectional_sequence_lstm;
 extern const berth_kernel_t berth_kernel_unpack;
 extern const berth_kernel_t berth_kernel_zeros_like;
 
