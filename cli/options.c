@@ -114,6 +114,17 @@ static bool add_region(options_t *options, const char *argument) {
   return true;
 }
 
+static bool add_without(options_t *options, const char *argument) {
+  const char *name;
+  for (uint32_t i = 0; i < 32 && (name = berth_technique_name(i)) != NULL; i++) {
+    if (strcmp(name, argument) == 0) {
+      options->planning.without |= (berth_techniques_t)1 << i;
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool set_capacity(options_t *options, const char *argument) {
   return whole_number(argument, true, &options->planning.capacity) &&
          options->planning.capacity > 0;
@@ -307,6 +318,8 @@ static const option_t table[] = {
     {"--pairs", "FILE", FOR_PLAN, set_pairs, "CSV of relations between buffers"},
     {"--region", "NAME=SIZE[@COST]", FOR_PLAN, add_region,
      "a memory, fastest first; COST per byte moved (1, 2, ...)"},
+    {"--without", "TECHNIQUE", FOR_PLAN, add_without,
+     "leave a technique of planner exact out (repeatable)"},
     {"--work-limit", "N", FOR_PLAN, set_work_limit,
      "budget in units of work, alike on any machine"},
     {"--time-limit", "SECONDS", FOR_PLAN, set_time_limit, "stop then, with the best plan so far"},

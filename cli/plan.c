@@ -20,6 +20,10 @@ static void print_help(void) {
   for (uint32_t i = 0; berth_planner_at(i) != NULL; i++) {
     printf("  %-8s %s\n", berth_planner_at(i)->name, berth_planner_at(i)->summary);
   }
+  puts("\nTechniques of exact, for --without:");
+  for (uint32_t i = 0; berth_technique_name(i) != NULL; i++) {
+    printf("  %-12s %s\n", berth_technique_name(i), berth_technique_summary(i));
+  }
 }
 
 /* Is a, of a later planner, at least as good an answer as b? A plan that fits, then the smaller

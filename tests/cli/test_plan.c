@@ -136,6 +136,25 @@ static void a_plan_as_header_compiles_and_says_the_arenas_size(void **state) {
   assert_says(out, expected);
 }
 
+static void exact_proves_the_same_without_a_technique(void **state) {
+  (void)state;
+  write_file("example.csv", example);
+  assert_status("berth plan --help | sed -n '/^Techniques/,$p' | awk 'NF > 1 && NR > 1 {print $1}'",
+                0);
+  char *names = strdup(out);
+  unsigned count = 0;
+  for (char *name = strtok(names, "\n"); name != NULL; name = strtok(NULL, "\n"), count++) {
+    char command[128];
+    snprintf(command, sizeof command,
+             "berth plan $dir/example.csv --planner exact --without %s --json", name);
+    assert_status(command, 0);
+    assert_says(out, "\"peak_bytes\": 1404928,");
+    assert_says(out, "\"optimal\": true,");
+  }
+  free(names);
+  assert_true(count > 0);
+}
+
 static void reserved_buffers_are_planned_along(void **state) {
   (void)state;
   assert_status("berth plan models/resnet8_int8.tflite --reserve camera:10000 "
@@ -255,6 +274,7 @@ int main(void) {
       cmocka_unit_test(a_plan_as_csv_is_a_problem_again),
       cmocka_unit_test(a_plan_as_json_is_what_is_printed),
       cmocka_unit_test(a_plan_as_header_compiles_and_says_the_arenas_size),
+      cmocka_unit_test(exact_proves_the_same_without_a_technique),
       cmocka_unit_test(reserved_buffers_are_planned_along),
       cmocka_unit_test(like_sets_planner_alignment_and_input_rule),
       cmocka_unit_test(pairs_are_respected),

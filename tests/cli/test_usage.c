@@ -28,6 +28,7 @@ static void wrong_usage_exits_with_2_and_names_what_is_wrong(void **state) {
   assert_refused("berth plan --region s=1K --region s=2K a", 2, "--region");
   assert_refused("berth plan --time-limit never a", 2, "--time-limit");
   assert_refused("berth plan --work-limit 0 a", 2, "--work-limit");
+  assert_refused("berth plan --without magic a", 2, "magic");
   assert_refused("berth plan --no-reuse --planner size a", 2, "--no-reuse");
   assert_refused("berth plan -o plan.txt a", 2, "plan.txt");
   assert_refused("berth inspect -o plan.json a", 2, "-o");
