@@ -57,6 +57,7 @@ static int make_plans(const options_t *options, const berth_subject_t *subject,
     if (status == BERTH_ERROR_UNSUPPORTED && options->all_planners) continue;
     if (status != BERTH_OK) return -1;
     if (best < 0 || as_good(outcome, &outcomes[best])) best = (int)*count - 1;
+    if (berth_interrupted()) break; /* Ctrl-C is meant for the ones to come, too */
   }
   return best;
 }

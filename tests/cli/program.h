@@ -27,10 +27,10 @@ static void read_whole(const char *path, char *text, size_t size) {
 /* Runs a shell command in which `berth` is the program; its exit status. */
 static int run(const char *command) {
   char path[256], script[8192];
-  int length =
-      snprintf(script, sizeof script,
-               "cd '%s' && { dir='%s'; berth() { '%s' \"$@\"; }; %s\n} >'%s/out' 2>'%s/err'",
-               BERTH_SOURCE_DIR, dir, BERTH_PROGRAM, command, dir, dir);
+  int length = snprintf(script, sizeof script,
+                        "cd '%s' && { dir='%s'; berth='%s'; berth() { \"$berth\" \"$@\"; }; %s\n} "
+                        ">'%s/out' 2>'%s/err'",
+                        BERTH_SOURCE_DIR, dir, BERTH_PROGRAM, command, dir, dir);
   assert_true(length > 0 && (size_t)length < sizeof script);
   int status = system(script);
   assert_true(WIFEXITED(status));

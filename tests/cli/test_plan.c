@@ -155,6 +155,22 @@ static void exact_proves_the_same_without_a_technique(void **state) {
   assert_true(count > 0);
 }
 
+static void an_interrupt_or_a_time_limit_takes_the_best_plan_so_far(void **state) {
+  (void)state;
+  /* Large and irregular enough for the search to go on and on; if it doesn't, all the better. */
+  assert_status("awk 'BEGIN { x = 1; print \"id,lower,upper,size\"; for (i = 0; i < 400; i++) {"
+                " x = (x * 16807) % 2147483647; a = x % 900; x = (x * 16807) % 2147483647;"
+                " b = x % 90 + 1; x = (x * 16807) % 2147483647;"
+                " print i \",\" a \",\" a + b \",\" x % 9973 + 1 } }' >$dir/hard.csv",
+                0);
+  assert_status(
+      "timeout --preserve-status -s INT 0.5 \"$berth\" plan $dir/hard.csv --planner exact "
+      "--work-limit 1000G -o $dir/hard.json && "
+      "berth plan $dir/hard.csv --planner exact --work-limit 1000G --time-limit 0.1 --json "
+      ">$dir/timed.json && python3 -B tests/cli/check_plan.py $dir/hard.json $dir/timed.json",
+      0);
+}
+
 static void reserved_buffers_are_planned_along(void **state) {
   (void)state;
   assert_status("berth plan models/resnet8_int8.tflite --reserve camera:10000 "
@@ -275,6 +291,7 @@ int main(void) {
       cmocka_unit_test(a_plan_as_json_is_what_is_printed),
       cmocka_unit_test(a_plan_as_header_compiles_and_says_the_arenas_size),
       cmocka_unit_test(exact_proves_the_same_without_a_technique),
+      cmocka_unit_test(an_interrupt_or_a_time_limit_takes_the_best_plan_so_far),
       cmocka_unit_test(reserved_buffers_are_planned_along),
       cmocka_unit_test(like_sets_planner_alignment_and_input_rule),
       cmocka_unit_test(pairs_are_respected),
