@@ -94,7 +94,7 @@ static berth_rescale_t rescale_of(const berth_conv_t *conv) {
   bool is_unsigned = conv->input.type == BERTH_TYPE_UINT8;
   berth_rescale_t rescale =
       berth_rescale_read(&conv->input, &conv->filter, &conv->output, conv->activation, is_unsigned);
-  rescale.once = is_unsigned;
+  rescale.ties_up = is_unsigned;
   return rescale;
 }
 

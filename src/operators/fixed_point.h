@@ -54,21 +54,27 @@ static inline int32_t berth_divide_by_power(int32_t x, int32_t exponent) {
   return (x >> exponent) + ((x & mask) > threshold);
 }
 
+/* x times 2^shift, for a shift to the left; saturates. */
+static inline int32_t berth_shift_left(int32_t x, int32_t shift) {
+  int64_t wide = (int64_t)x * (INT64_C(1) << shift);
+  return wide > INT32_MAX ? INT32_MAX : wide < INT32_MIN ? INT32_MIN : (int32_t)wide;
+}
+
 /* x times a factor, rounded twice. Saturates where the shift to the left overflows. */
 static inline int32_t berth_multiply(int32_t x, berth_multiplier_t by) {
   int32_t left = by.shift > 0 ? by.shift : 0;
   int32_t right = by.shift > 0 ? 0 : -by.shift;
-  int64_t wide = (int64_t)x * (INT64_C(1) << left);
-  int32_t scaled = wide > INT32_MAX ? INT32_MAX : wide < INT32_MIN ? INT32_MIN : (int32_t)wide;
-  return berth_divide_by_power(berth_multiply_high(scaled, by.multiplier), right);
+  return berth_divide_by_power(berth_multiply_high(berth_shift_left(x, left), by.multiplier),
+                               right);
 }
 
-/* x times a factor, rounded once with ties upwards: what TFLite's matrix multiplication does for
- * uint8 (ruy's portable path). Saturates. */
-static inline int32_t berth_multiply_once(int32_t x, berth_multiplier_t by) {
-  int32_t shift = 31 - by.shift;
-  int64_t result = ((int64_t)x * by.multiplier + (INT64_C(1) << (shift - 1))) >> shift;
-  return result < INT32_MIN ? INT32_MIN : result > INT32_MAX ? INT32_MAX : (int32_t)result;
+/* The same with ties upwards in both steps: what TFLite's matrix multiplication (ruy, on x86) does
+ * for uint8. */
+static inline int32_t berth_multiply_up(int32_t x, berth_multiplier_t by) {
+  int32_t left = by.shift > 0 ? by.shift : 0;
+  int32_t right = by.shift > 0 ? 0 : -by.shift;
+  int64_t high = berth_multiply_high(berth_shift_left(x, left), by.multiplier);
+  return (int32_t)((high + (right > 0 ? INT64_C(1) << (right - 1) : 0)) >> right);
 }
 
 /* A 64-bit sum (within 48 bits) times a factor whose multiplier is cut to 16 bits, rounded once

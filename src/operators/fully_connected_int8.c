@@ -15,7 +15,7 @@ berth_status_t berth_fully_connected_int8_prepare(berth_call_t *call,
 static berth_rescale_t rescale_of(const berth_fully_connected_t *layer) {
   berth_rescale_t rescale =
       berth_rescale_read(&layer->input, &layer->filter, &layer->output, layer->activation, true);
-  rescale.once = layer->input.type == BERTH_TYPE_UINT8;
+  rescale.ties_up = layer->input.type == BERTH_TYPE_UINT8;
   return rescale;
 }
 

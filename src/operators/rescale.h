@@ -16,7 +16,7 @@ typedef struct berth_rescale {
   const int32_t *multipliers; /* of all channels, ready; NULL: derive them */
   const int32_t *shifts;      /* likewise */
   berth_multiplier_t factor;
-  bool once;                    /* round once, as TFLite's matrix products do for uint8 */
+  bool ties_up;                 /* in both roundings, as in TFLite's matrix products for uint8 */
   int32_t zero_point, min, max; /* of the output */
 } berth_rescale_t;
 
@@ -58,7 +58,7 @@ void berth_rescale_use(const berth_call_t *call, berth_rescale_t *rescale, uint3
 /* A sum, in the output's units and range. */
 static inline int32_t berth_rescale_apply(const berth_rescale_t *rescale, int32_t sum,
                                           berth_multiplier_t by) {
-  int32_t scaled = rescale->once ? berth_multiply_once(sum, by) : berth_multiply(sum, by);
+  int32_t scaled = rescale->ties_up ? berth_multiply_up(sum, by) : berth_multiply(sum, by);
   int64_t moved = (int64_t)scaled + rescale->zero_point;
   return moved < rescale->min ? rescale->min : moved > rescale->max ? rescale->max : (int32_t)moved;
 }

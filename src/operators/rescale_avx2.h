@@ -37,6 +37,7 @@ typedef struct berth_rescale_avx2 {
   __m256i right; /* shift of the high halves */
   __m256i left, most, least;
   bool is_plain;      /* see above; none of the factors is 1/2 or more */
+  bool ties_up;       /* no sign counts; nor is any factor 1/2 or more */
   bool has_left;      /* some factor is */
   __m256i zero_point; /* 16 bits */
   __m128i min, max;   /* 8 bits */
@@ -116,26 +117,20 @@ BERTH_AVX2_INLINE berth_rescale_avx2_t berth_rescale_avx2_load(__m256i multiplie
   to.most = _mm256_srlv_epi32(_mm256_set1_epi32(INT32_MAX), shifted);
   to.least = _mm256_sub_epi32(_mm256_set1_epi32(-1), to.most);
   to.has_left = _mm256_movemask_epi8(is_left) != 0;
-  /* nudge = 2^(31 + right) and, with two roundings, 2^30; one rounding: 2^31, which is the former
-   */
+  /* nudge = 2^(31 + right) and, where that is the second rounding, 2^30 for the first */
   __m256i even = _mm256_and_si256(to.right, _mm256_set1_epi64x(0xffffffff));
   __m256i odd = _mm256_srli_epi64(to.right, 32);
   __m256i base = _mm256_set1_epi64x(INT64_C(1) << 31);
-  to.nudge[0] = _mm256_sllv_epi64(base, even);
-  to.nudge[1] = _mm256_sllv_epi64(base, odd);
-  if (rescale->once) {
-    to.sign = zero;
-  } else {
-    to.sign = _mm256_andnot_si256(is_left, _mm256_set1_epi32(INT32_MIN));
-    __m256i first = _mm256_srli_epi32(to.sign, 1); /* 2^30 */
-    to.nudge[0] =
-        _mm256_add_epi64(to.nudge[0], _mm256_and_si256(first, _mm256_set1_epi64x(0xffffffff)));
-    to.nudge[1] = _mm256_add_epi64(to.nudge[1], _mm256_srli_epi64(first, 32));
-  }
+  __m256i first = _mm256_andnot_si256(is_left, _mm256_set1_epi32(1 << 30));
+  to.nudge[0] = _mm256_add_epi64(_mm256_sllv_epi64(base, even),
+                                 _mm256_and_si256(first, _mm256_set1_epi64x(0xffffffff)));
+  to.nudge[1] = _mm256_add_epi64(_mm256_sllv_epi64(base, odd), _mm256_srli_epi64(first, 32));
+  to.sign = rescale->ties_up ? zero : _mm256_slli_epi32(first, 1);
+  to.ties_up = rescale->ties_up && !to.has_left;
   int32_t lowest_most = bound < 1 << 30 ? (int32_t)(((1 << 30) - 1) / (bound + 1)) : 0;
   __m256i lowest = _mm256_and_si256(multipliers, _mm256_sub_epi32(zero, multipliers));
   __m256i is_tie = _mm256_cmpgt_epi32(lowest, _mm256_set1_epi32(lowest_most));
-  to.is_plain = !to.has_left && _mm256_testz_si256(is_tie, is_tie);
+  to.is_plain = !to.has_left && !rescale->ties_up && _mm256_testz_si256(is_tie, is_tie);
   to.zero_point = _mm256_set1_epi16((int16_t)rescale->zero_point);
   to.min = _mm_set1_epi8((char)rescale->min);
   to.max = _mm_set1_epi8((char)rescale->max);
@@ -152,6 +147,13 @@ BERTH_AVX2_INLINE __m256i berth_rescale_avx2_apply(const berth_rescale_avx2_t *b
     odd = _mm256_add_epi64(odd, by->nudge[1]);
     __m256i high = _mm256_blend_epi32(even, odd, 0xaa);
     return _mm256_sign_epi32(_mm256_srlv_epi32(high, by->right), x);
+  }
+  if (by->ties_up) {
+    __m256i even = _mm256_mul_epi32(x, by->multiplier[0]);
+    __m256i odd = _mm256_mul_epi32(_mm256_srli_epi64(x, 32), by->multiplier[1]);
+    even = _mm256_srli_epi64(_mm256_add_epi64(even, by->nudge[0]), 32);
+    odd = _mm256_add_epi64(odd, by->nudge[1]);
+    return _mm256_srav_epi32(_mm256_blend_epi32(even, odd, 0xaa), by->right);
   }
   if (by->has_left) { /* what would overflow is far beyond any 8-bit range */
     x = _mm256_max_epi32(_mm256_min_epi32(x, by->most), by->least);

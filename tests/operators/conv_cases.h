@@ -138,7 +138,7 @@ static inline void *conv_expected(const conv_family_t *family, const conv_case_t
                         .depthwise = family->depthwise,
                         .float_product = family->type == BERTH_TYPE_UINT8,
                         .filter_zero = family->type == BERTH_TYPE_UINT8};
-  if (family->type == BERTH_TYPE_UINT8 && !family->depthwise) naive.rounding = NAIVE_ONCE;
+  if (family->type == BERTH_TYPE_UINT8 && !family->depthwise) naive.rounding = NAIVE_UP;
   if (family->type == BERTH_TYPE_INT16 &&
       (family->depthwise || (c->bias.present && c->bias.type == BERTH_TYPE_INT64))) {
     naive.rounding = NAIVE_LONG;

@@ -44,7 +44,7 @@ static inline void naive_put(berth_tensor_type_t type, void *data, size_t index,
 }
 
 /* How sums are rounded on the way to the output. */
-typedef enum naive_rounding { NAIVE_TWICE, NAIVE_ONCE, NAIVE_LONG } naive_rounding_t;
+typedef enum naive_rounding { NAIVE_TWICE, NAIVE_UP, NAIVE_LONG } naive_rounding_t;
 
 /* sum x real, in fixed point. */
 static inline int64_t naive_scale(int64_t sum, double real, naive_rounding_t rounding) {
@@ -60,17 +60,15 @@ static inline int64_t naive_scale(int64_t sum, double real, naive_rounding_t rou
     double power = ldexp(1.0, 15 - exponent);
     return (int64_t)floor(((double)(sum * reduced) + power / 2) / power); /* within 2^53 */
   }
-  if (rounding == NAIVE_ONCE) {
-    int shift = 31 - exponent;
-    int64_t result = (sum * multiplier + (INT64_C(1) << (shift - 1))) >> shift;
-    return result;
-  }
   int64_t left = exponent > 0 ? sum * (INT64_C(1) << exponent) : sum;
   int64_t product = left * multiplier;
   int64_t nudge = product >= 0 ? INT64_C(1) << 30 : 1 - (INT64_C(1) << 30);
   int64_t high = (product + nudge) / (INT64_C(1) << 31);
   if (exponent >= 0) return high;
   int64_t divisor = INT64_C(1) << -exponent;
+  if (rounding == NAIVE_UP) { /* floor(high / divisor + 1/2) */
+    return (int64_t)floor((double)high / (double)divisor + 0.5);
+  }
   int64_t magnitude = ((high < 0 ? -high : high) + divisor / 2) / divisor; /* half away from 0 */
   return high < 0 ? -magnitude : magnitude;
 }

@@ -32,7 +32,7 @@ static void check(berth_tensor_type_t type, uint64_t *seed) {
       .dilation_w = 1,
       .activation = fake_between(seed, 0, 3),
       .rounding = is_long       ? NAIVE_LONG
-                  : is_unsigned ? NAIVE_ONCE
+                  : is_unsigned ? NAIVE_UP
                                 : NAIVE_TWICE,
       .float_product = !per_channel,
       .filter_zero = !per_channel};
