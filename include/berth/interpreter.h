@@ -107,6 +107,7 @@ typedef struct berth_interpreter_options {
   const int32_t *offsets; /* a ready plan: byte offset in `activations` of every tensor of all
                              subgraphs one after the other, -1: still to be planned */
   uint32_t offset_count;
+  bool trust_offsets;      /* don't verify them: for finding out what is wrong with a plan */
   uint32_t alignment;      /* of tensors, a power of two; 0: 16; never less than the element */
   bool ignore_model_plan;  /* don't use the OfflineMemoryAllocation in the model */
   bool no_reuse;           /* every tensor its own memory: all can be read after an invoke */

@@ -135,8 +135,8 @@ void berth_plan_compact_measure(const berth_compact_t *buffers, uint32_t count, 
 }
 
 berth_status_t berth_plan_compact(berth_compact_t *buffers, uint32_t count, uint32_t fixed,
-                                  uint32_t *peak, uint32_t *lower_bound) {
-  if (!berth_plan_compact_agrees(buffers, fixed)) return BERTH_INFEASIBLE;
+                                  bool check, uint32_t *peak, uint32_t *lower_bound) {
+  if (check && !berth_plan_compact_agrees(buffers, fixed)) return BERTH_INFEASIBLE;
   uint64_t bound = largest_load(buffers, count), best = UINT64_MAX;
   order_t winner = BY_SIZE, last = BY_SIZE;
   for (int order = 0; order < ORDERS && best > bound; order++) {

@@ -22,10 +22,10 @@ typedef struct berth_compact {
 
 /* Places the buffers from number `fixed` on around the first `fixed` ones, greedily, by the best of
  * a few orders. `*peak` is the highest end, `*lower_bound` the largest sum of sizes in one step.
- * OVERFLOW: the peak is beyond 2^31. INFEASIBLE: two fixed ones overlap, or one is misaligned.
- * Cost: about n^2 steps for each order, n^3 at worst. */
+ * OVERFLOW: the peak is beyond 2^31. INFEASIBLE, with `check`: two fixed ones overlap, or one is
+ * misaligned. Cost: about n^2 steps for each order, n^3 at worst. */
 berth_status_t berth_plan_compact(berth_compact_t *buffers, uint32_t count, uint32_t fixed,
-                                  uint32_t *peak, uint32_t *lower_bound);
+                                  bool check, uint32_t *peak, uint32_t *lower_bound);
 
 /* Are all offsets multiples of their alignment, and no two buffers in the same place at once? */
 bool berth_plan_compact_agrees(const berth_compact_t *buffers, uint32_t count);

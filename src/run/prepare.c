@@ -364,8 +364,8 @@ static berth_status_t make_plan(job_t *job, bool given) {
   } else if (options->planner != NULL) {
     status = plan_with(job, options->planner);
   } else {
-    status = berth_plan_compact(job->buffers, job->buffer_count, job->fixed_count, &needs->peak,
-                                &needs->lower_bound);
+    status = berth_plan_compact(job->buffers, job->buffer_count, job->fixed_count,
+                                !options->trust_offsets, &needs->peak, &needs->lower_bound);
   }
   if (status == BERTH_INFEASIBLE && given) {
     berth_run_log(interpreter, BERTH_EVENT_PLAN, 0, BERTH_NOBODY, BERTH_NOBODY, 0,

@@ -54,7 +54,7 @@ static void every_plan_passes_the_verifier(void **state) {
   for (int round = 0; round < 20000; round++) {
     berth_compact_t buffers[MOST_BUFFERS];
     uint32_t count = random_buffers(&random, buffers), peak, bound;
-    assert_int_equal(berth_plan_compact(buffers, count, 0, &peak, &bound), BERTH_OK);
+    assert_int_equal(berth_plan_compact(buffers, count, 0, true, &peak, &bound), BERTH_OK);
     verify(buffers, count, peak, bound);
   }
 }
@@ -70,7 +70,7 @@ static void fixed_buffers_stay_and_contradictions_are_refused(void **state) {
       buffers[i].offset = next_random(&random) % 100 / buffers[i].align * buffers[i].align;
     }
     memcpy(given, buffers, sizeof given);
-    berth_status_t status = berth_plan_compact(buffers, count, fixed, &peak, &bound);
+    berth_status_t status = berth_plan_compact(buffers, count, fixed, true, &peak, &bound);
     if (status == BERTH_INFEASIBLE) {
       refused++;
       continue;
@@ -88,7 +88,7 @@ static void the_hole_is_free_and_the_largest_there_is(void **state) {
   for (int round = 0; round < 20000; round++) {
     berth_compact_t buffers[MOST_BUFFERS];
     uint32_t count = random_buffers(&random, buffers), peak, bound;
-    assert_int_equal(berth_plan_compact(buffers, count, 0, &peak, &bound), BERTH_OK);
+    assert_int_equal(berth_plan_compact(buffers, count, 0, true, &peak, &bound), BERTH_OK);
     uint32_t step = next_random(&random) % STEPS, except = next_random(&random) % (count + 1);
     uint32_t limit = peak + next_random(&random) % 20, most = 1 + next_random(&random) % 200;
     uint32_t align = 1u << next_random(&random) % 5, offset = 0;

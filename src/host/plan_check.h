@@ -1,0 +1,39 @@
+/* Is somebody's plan for a model right? Every fault, with the names of the tensors. */
+#ifndef BERTH_SRC_HOST_PLAN_CHECK_H
+#define BERTH_SRC_HOST_PLAN_CHECK_H
+
+#include "host/plan_read.h"
+#include "host/subject.h"
+
+typedef enum berth_plan_fault {
+  BERTH_PLAN_FAULT_MISSING,   /* a tensor that needs memory has no offset */
+  BERTH_PLAN_FAULT_NEEDLESS,  /* a constant, or a tensor that nobody uses, has one */
+  BERTH_PLAN_FAULT_ALIGNMENT, /* an offset is no multiple of the alignment */
+  BERTH_PLAN_FAULT_OUTSIDE,   /* a tensor reaches beyond the arena */
+  BERTH_PLAN_FAULT_OVERLAP,   /* two tensors that are live in the same step share bytes */
+  BERTH_PLAN_FAULT_OUTPUT     /* a graph output is overwritten before the end */
+} berth_plan_fault_t;
+
+typedef struct berth_plan_finding {
+  berth_plan_fault_t fault;
+  uint32_t subgraph;
+  uint32_t a, b; /* tensors of that subgraph; b is BERTH_NOBODY where there is only one */
+  uint32_t b_subgraph;
+  uint32_t first, last; /* steps in which both are live */
+  uint64_t bytes;       /* shared, beyond the end, or off the alignment */
+} berth_plan_finding_t;
+
+typedef struct berth_plan_check {
+  berth_plan_finding_t *findings; /* heap */
+  size_t count;
+  uint64_t peak; /* of the plan, in bytes */
+} berth_plan_check_t;
+
+/* Checks `offsets` for the model of `subject`. `capacity`: of the arena, 0: unlimited.
+ * `allow_missing`: -1 means that the runtime plans it. MEMORY. */
+berth_status_t berth_plan_check(const berth_subject_t *subject, const berth_offsets_t *offsets,
+                                uint32_t align, uint64_t capacity, bool allow_missing,
+                                berth_plan_check_t *check);
+void berth_plan_check_free(berth_plan_check_t *check);
+
+#endif

@@ -1,0 +1,200 @@
+/* Plans from files: every entry must name a tensor of the model (subgraph and index) and give it
+ * one offset. */
+#include "host/plan_read.h"
+#include "host/csv.h"
+#include "host/json_read.h"
+#include "host/map.h"
+#include <stdlib.h>
+#include <string.h>
+
+#define FIELDS 32u
+
+/* One entry, as it is put together. */
+typedef struct entry {
+  int64_t subgraph, tensor, offset;
+  bool has_tensor, has_offset;
+} entry_t;
+
+static berth_status_t start(const berth_model_t *model, berth_offsets_t *offsets) {
+  uint64_t count = 0;
+  for (uint32_t s = 0; s < model->subgraph_count; s++) {
+    count += berth_model_subgraph(model, s).tensor_count;
+  }
+  if (count > INT32_MAX) return BERTH_ERROR_OVERFLOW;
+  offsets->count = (uint32_t)count;
+  offsets->offsets = malloc((size_t)(count > 0 ? count : 1) * sizeof *offsets->offsets);
+  if (offsets->offsets == NULL) return BERTH_ERROR_MEMORY;
+  for (uint32_t i = 0; i < offsets->count; i++) offsets->offsets[i] = -1;
+  return BERTH_OK;
+}
+
+static berth_status_t put(const berth_model_t *model, const entry_t *entry, const char *path,
+                          uint64_t line, berth_offsets_t *offsets, berth_complaint_t *complaint) {
+  if (!entry->has_tensor || !entry->has_offset) return BERTH_OK; /* not a tensor, or not placed */
+  if (entry->subgraph < 0 || entry->subgraph >= model->subgraph_count || entry->tensor < 0 ||
+      entry->tensor >= berth_model_subgraph(model, (uint32_t)entry->subgraph).tensor_count) {
+    berth_complain(complaint, "%s: line %llu: the model has no tensor %lld in subgraph %lld", path,
+                   (unsigned long long)line, (long long)entry->tensor, (long long)entry->subgraph);
+    return BERTH_ERROR_ARGUMENT;
+  }
+  if (entry->offset < 0 || entry->offset > INT32_MAX) {
+    berth_complain(complaint, "%s: line %llu: the offset is out of range", path,
+                   (unsigned long long)line);
+    return BERTH_ERROR_ARGUMENT;
+  }
+  uint32_t base = 0;
+  for (uint32_t s = 0; s < (uint32_t)entry->subgraph; s++) {
+    base += berth_model_subgraph(model, s).tensor_count;
+  }
+  int32_t *slot = &offsets->offsets[base + (uint32_t)entry->tensor];
+  if (*slot != -1) {
+    berth_complain(complaint, "%s: line %llu: tensor %lld has an offset already", path,
+                   (unsigned long long)line, (long long)entry->tensor);
+    return BERTH_ERROR_FORMAT;
+  }
+  *slot = (int32_t)entry->offset;
+  return BERTH_OK;
+}
+
+static berth_status_t read_json(const berth_model_t *model, const berth_host_map_t *map,
+                                const char *path, berth_offsets_t *offsets,
+                                berth_complaint_t *complaint) {
+  berth_json_reader_t reader = berth_json_read(map->data, (size_t)map->size);
+  bool inside = false, found = false; /* of the array "buffers" of the outermost object */
+  entry_t entry = {.subgraph = 0};
+  while (berth_json_next(&reader)) {
+    if (reader.depth == 2 && berth_json_key_is(&reader, "buffers")) {
+      inside = found = reader.token == BERTH_JSON_OPEN;
+    }
+    if (!inside) continue;
+    if (reader.token == BERTH_JSON_CLOSE && reader.depth == 2) inside = false;
+    if (reader.token == BERTH_JSON_OPEN && reader.depth == 3) entry = (entry_t){.subgraph = 0};
+    if (reader.token == BERTH_JSON_NUMBER && reader.depth == 3 && reader.is_whole) {
+      if (berth_json_key_is(&reader, "subgraph")) entry.subgraph = reader.number;
+      if (berth_json_key_is(&reader, "tensor")) {
+        entry.tensor = reader.number;
+        entry.has_tensor = true;
+      }
+      if (berth_json_key_is(&reader, "offset")) {
+        entry.offset = reader.number;
+        entry.has_offset = true;
+      }
+    }
+    if (reader.token == BERTH_JSON_CLOSE && reader.depth == 3) {
+      berth_status_t status =
+          put(model, &entry, path, berth_json_line(&reader), offsets, complaint);
+      if (status != BERTH_OK) return status;
+    }
+  }
+  if (reader.fault != NULL || !found) {
+    berth_complain(complaint, "%s: line %llu: %s", path,
+                   (unsigned long long)berth_json_line(&reader),
+                   reader.fault != NULL ? reader.fault : "there is no array \"buffers\"");
+    return BERTH_ERROR_FORMAT;
+  }
+  return BERTH_OK;
+}
+
+static berth_status_t read_csv(const berth_model_t *model, const berth_host_map_t *map,
+                               const char *path, berth_offsets_t *offsets,
+                               berth_complaint_t *complaint) {
+  static const char *const names[] = {"subgraph", "tensor", "offset"};
+  berth_csv_field_t fields[FIELDS];
+  size_t count, columns[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+  berth_csv_t csv = berth_csv_over(map->data, (size_t)map->size);
+  berth_csv_result_t result = berth_csv_row(&csv, fields, FIELDS, &count);
+  for (size_t i = 0; result == BERTH_CSV_ROW && i < count && i < FIELDS; i++) {
+    for (int k = 0; k < 3; k++) {
+      if (berth_csv_is(fields[i], names[k])) columns[k] = i;
+    }
+  }
+  if (result == BERTH_CSV_ROW && (columns[1] == SIZE_MAX || columns[2] == SIZE_MAX)) {
+    berth_complain(complaint, "%s: needs the columns tensor and offset", path);
+    return BERTH_ERROR_FORMAT;
+  }
+  while (result == BERTH_CSV_ROW &&
+         (result = berth_csv_row(&csv, fields, FIELDS, &count)) == BERTH_CSV_ROW) {
+    entry_t entry = {.subgraph = 0};
+    uint64_t values[3] = {0, 0, 0};
+    bool has[3] = {false, false, false};
+    for (int k = 0; k < 3; k++) {
+      if (columns[k] >= count || fields[columns[k]].length == 0) continue;
+      has[k] = berth_csv_number(fields[columns[k]], &values[k]) && values[k] <= INT32_MAX;
+      if (!has[k]) {
+        berth_complain(complaint, "%s: line %llu: %s is no number in range", path,
+                       (unsigned long long)csv.line, names[k]);
+        return BERTH_ERROR_FORMAT;
+      }
+    }
+    entry.subgraph = (int64_t)values[0];
+    entry.tensor = (int64_t)values[1];
+    entry.offset = (int64_t)values[2];
+    entry.has_tensor = has[1];
+    entry.has_offset = has[2];
+    berth_status_t status = put(model, &entry, path, csv.line, offsets, complaint);
+    if (status != BERTH_OK) return status;
+  }
+  if (result == BERTH_CSV_FAULT) {
+    berth_complain(complaint, "%s: line %llu: %s", path, (unsigned long long)csv.line, csv.fault);
+    return BERTH_ERROR_FORMAT;
+  }
+  return BERTH_OK;
+}
+
+berth_status_t berth_offsets_read(const berth_model_t *model, const char *path,
+                                  berth_offsets_t *offsets, berth_complaint_t *complaint) {
+  char message[BERTH_HOST_MESSAGE];
+  berth_host_map_t map;
+  berth_status_t status = berth_host_map(path, &map, message);
+  if (status != BERTH_OK) {
+    berth_complain(complaint, "%s: %s", path, message);
+    return status;
+  }
+  size_t length = strlen(path);
+  bool is_csv = length > 4 && strcmp(path + length - 4, ".csv") == 0;
+  status = start(model, offsets);
+  if (status != BERTH_OK) berth_complain(complaint, "%s: %s", path, berth_status_text(status));
+  if (status == BERTH_OK) {
+    status = is_csv ? read_csv(model, &map, path, offsets, complaint)
+                    : read_json(model, &map, path, offsets, complaint);
+    if (status != BERTH_OK) berth_offsets_free(offsets);
+  }
+  berth_host_unmap(&map);
+  return status;
+}
+
+berth_status_t berth_offsets_of_model(const berth_model_t *model, const char *path,
+                                      berth_offsets_t *offsets, berth_complaint_t *complaint) {
+  berth_bytes_t bytes = berth_model_metadata_named(model, "OfflineMemoryAllocation");
+  if (bytes.data == NULL) {
+    berth_complain(complaint, "%s: has no OfflineMemoryAllocation, and no plan was given", path);
+    return BERTH_ERROR_FORMAT;
+  }
+  berth_status_t status = start(model, offsets);
+  if (status != BERTH_OK) return status;
+  berth_vector_t numbers = {bytes.data, (uint32_t)(bytes.size / sizeof(int32_t))};
+  const char *fault = NULL;
+  if (numbers.count < 3) {
+    fault = "is too short";
+  } else if (berth_vector_int(numbers, 1) != (int32_t)model->subgraph_count) {
+    fault = "is for another number of subgraphs";
+  } else if (berth_vector_int(numbers, 2) != (int32_t)offsets->count) {
+    fault = "has not one offset for each tensor";
+  } else if (numbers.count - 3 < offsets->count) {
+    fault = "ends before its last offset";
+  }
+  if (fault != NULL) {
+    berth_complain(complaint, "%s: its OfflineMemoryAllocation %s", path, fault);
+    berth_offsets_free(offsets);
+    return BERTH_ERROR_FORMAT;
+  }
+  for (uint32_t i = 0; i < offsets->count; i++) {
+    offsets->offsets[i] = berth_vector_int(numbers, i + 3);
+  }
+  return BERTH_OK;
+}
+
+void berth_offsets_free(berth_offsets_t *offsets) {
+  free(offsets->offsets);
+  offsets->offsets = NULL;
+}
