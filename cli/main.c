@@ -16,6 +16,8 @@ static const command_t commands[] = {
     {"plan", command_plan, "find the smallest memory for a model or a problem, and show it"},
     {"inspect", command_inspect, "list a model's operators and tensors, with sizes and lifetimes"},
     {"run", command_run, "execute a model inside its plan, time it, compare it with recordings"},
+    {"check-plan", command_check_plan, "say what is wrong with somebody's plan for a model"},
+    {"bisect", command_bisect, "find the sharing of memory that changes a model's results"},
 };
 #define COMMANDS (sizeof commands / sizeof commands[0])
 
@@ -24,7 +26,7 @@ static void print_help(FILE *stream) {
         "usage: berth COMMAND [OPTION]... FILE\n\nCommands:\n",
         stream);
   for (size_t i = 0; i < COMMANDS; i++) {
-    fprintf(stream, "  %-9s %s\n", commands[i].name, commands[i].summary);
+    fprintf(stream, "  %-10s %s\n", commands[i].name, commands[i].summary);
   }
   fputs("\nberth COMMAND --help says more; berth --version prints the version.\n"
         "Exit status: 0 done, 1 bad input or failure, 2 wrong usage, 3 a finding,\n"

@@ -218,6 +218,21 @@ static bool set_tolerance(options_t *options, const char *argument) {
   return *end == '\0' && options->tolerance >= 0 && options->tolerance <= 1;
 }
 
+static bool set_plan_file(options_t *options, const char *argument) {
+  options->execution.runner.plan_path = argument;
+  return *argument != '\0';
+}
+
+static bool set_compare(options_t *options, const char *argument) {
+  options->compare = true;
+  return strcmp(argument, "none") == 0;
+}
+
+static bool set_watch(options_t *options, const char *argument) {
+  (void)argument;
+  return options->execution.watch = true;
+}
+
 static bool set_profile(options_t *options, const char *argument) {
   (void)argument;
   return options->execution.profile = true;
@@ -295,12 +310,13 @@ typedef struct option {
 } option_t;
 
 static const option_t table[] = {
-    {"--planner", "NAME|all", FOR_PLAN | FOR_RUN, set_planner, "how to plan (default: best)"},
+    {"--planner", "NAME|all", FOR_PLAN | FOR_RUN | FOR_BISECT, set_planner,
+     "how to plan (default: best)"},
     {"--like", "tflm|tflite", FOR_PLAN | FOR_INSPECT, set_like,
      "planner, alignment and input rule of that runtime"},
-    {"--align", "N", FOR_PLAN | FOR_INSPECT | FOR_RUN, set_align,
+    {"--align", "N", FOR_PLAN | FOR_INSPECT | FOR_RUN | FOR_CHECK_PLAN | FOR_BISECT, set_align,
      "align, and round sizes up, to N bytes (default: 16; problems: 1)"},
-    {"--keep-inputs", NULL, FOR_PLAN | FOR_INSPECT | FOR_RUN, set_keep_inputs,
+    {"--keep-inputs", NULL, FOR_PLAN | FOR_INSPECT | FOR_RUN | FOR_CHECK_PLAN, set_keep_inputs,
      "inputs live to the end, not only to their last use"},
     {"--no-fold", NULL, FOR_PLAN | FOR_INSPECT, set_no_fold,
      "plan the results of operators on constants, too"},
@@ -310,9 +326,10 @@ static const option_t table[] = {
      "plan a buffer of your own along (default: all steps)"},
     {"--conflicts", NULL, FOR_PLAN | FOR_INSPECT, set_conflicts,
      "show which buffers are live in the same step"},
-    {"--json", NULL, FOR_PLAN | FOR_INSPECT | FOR_RUN, set_json, "print JSON"},
+    {"--json", NULL, FOR_PLAN | FOR_INSPECT | FOR_RUN | FOR_CHECK_PLAN | FOR_BISECT, set_json,
+     "print JSON"},
     {"-o", "FILE.json|.csv|.h", FOR_PLAN, set_output, "write the plan to a file"},
-    {"--capacity", "N[K|M]", FOR_PLAN, set_capacity,
+    {"--capacity", "N[K|M]", FOR_PLAN | FOR_CHECK_PLAN, set_capacity,
      "stop at the first plan that fits into N bytes"},
     {"--minimize", NULL, FOR_PLAN, set_minimize, "find the smallest peak (default)"},
     {"--pairs", "FILE", FOR_PLAN, set_pairs, "CSV of relations between buffers"},
@@ -324,7 +341,8 @@ static const option_t table[] = {
      "budget in units of work, alike on any machine"},
     {"--time-limit", "SECONDS", FOR_PLAN, set_time_limit, "stop then, with the best plan so far"},
     {"--input", "NAME=FILE", FOR_RUN, add_input, "raw little-endian values of a graph input"},
-    {"--fill", "zero|random:SEED", FOR_RUN, set_fill, "inputs without a file (default: zero)"},
+    {"--fill", "zero|random:SEED", FOR_RUN | FOR_BISECT, set_fill,
+     "inputs without a file (default: zero)"},
     {"--set-shape", "NAME=1,96,96,3", FOR_RUN, add_shape, "give a graph input another shape"},
     {"--invokes", "N", FOR_RUN, set_invokes, "run so many times (default: 1)"},
     {"--output-dir", "DIR", FOR_RUN, set_output_dir,
@@ -335,13 +353,19 @@ static const option_t table[] = {
     {"--tolerance", "REL", FOR_RUN, set_tolerance,
      "for float outputs of --replay, relative to the largest (default: 0)"},
     {"--guard", NULL, FOR_RUN, set_guard, "check that every operator keeps its memory contract"},
+    {"--plan", "FILE.json|.csv", FOR_RUN | FOR_BISECT, set_plan_file,
+     "use this plan of the model as it is"},
+    {"--compare", "none", FOR_RUN, set_compare,
+     "run without reuse as well, and compare every tensor"},
+    {"--watch", NULL, FOR_RUN, set_watch, "plot the memory over the invokes"},
     {"--portable", NULL, FOR_RUN, set_portable, "use portable C kernels only"},
     {"--store-multipliers", NULL, FOR_RUN, set_store_multipliers,
      "keep per-channel multipliers: more memory, less time"},
     {"--ignore-model-plan", NULL, FOR_RUN, set_ignore_model_plan,
      "don't use the OfflineMemoryAllocation in the model"},
     {"--verbose", NULL, FOR_RUN, set_verbose, "tell what prepare decided"},
-    {"--help", NULL, FOR_PLAN | FOR_INSPECT | FOR_RUN, set_help, "this"},
+    {"--help", NULL, FOR_PLAN | FOR_INSPECT | FOR_RUN | FOR_CHECK_PLAN | FOR_BISECT, set_help,
+     "this"},
 };
 #define TABLE_SIZE (sizeof table / sizeof table[0])
 
@@ -456,6 +480,8 @@ bool options_parse(int argc, char **argv, unsigned command, options_t *options) 
       only_files = true;
     } else if (!only_files && argv[at][0] == '-' && argv[at][1] != '\0') {
       if (!take_option(argc, argv, &at, command, options)) return false;
+    } else if (options->path != NULL && options->second == NULL && command == FOR_CHECK_PLAN) {
+      options->second = argv[at];
     } else if (options->path != NULL) {
       return wrong(argv[0], "one file at a time, not also", argv[at]);
     } else {
@@ -464,7 +490,8 @@ bool options_parse(int argc, char **argv, unsigned command, options_t *options) 
   }
   if (options->help) return true;
   if (options->path == NULL) return wrong(argv[0], "which file?", NULL);
-  return command == FOR_RUN ? settle_run(argv[0], options) : settle(argv[0], options);
+  return command == FOR_RUN || command == FOR_BISECT ? settle_run(argv[0], options)
+                                                     : settle(argv[0], options);
 }
 
 void options_free(options_t *options) {

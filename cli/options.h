@@ -11,13 +11,15 @@
 #include <stdio.h>
 
 /* Which commands take an option, a bit each. */
-enum { FOR_INSPECT = 1, FOR_PLAN = 2, FOR_RUN = 4 };
+enum { FOR_INSPECT = 1, FOR_PLAN = 2, FOR_RUN = 4, FOR_CHECK_PLAN = 8, FOR_BISECT = 16 };
 
 #define RESERVES_MAX 256
 #define INPUTS_MAX   64
 
 typedef struct options {
   const char *path;               /* the one file that commands take */
+  const char *second;             /* check-plan: the plan, or NULL */
+  bool compare;                   /* run: with every tensor in its own memory */
   const berth_planner_t *planner; /* NULL with all_planners */
   bool all_planners;
   bool planner_given;

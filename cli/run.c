@@ -1,5 +1,6 @@
 /* berth run: executes a model, every byte where the plan says. */
 #include "commands.h"
+#include "compare.h"
 #include "host/execute.h"
 #include "host/json.h"
 #include "host/replay.h"
@@ -97,6 +98,8 @@ int command_run(int argc, char **argv) {
            "anything differs.\n");
       options_print(FOR_RUN, stdout);
       status = EXIT_DONE;
+    } else if (options.compare) {
+      status = compare_plans(&options, false);
     } else if (options.replay != NULL) {
       status = replay(&options);
     } else {

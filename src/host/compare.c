@@ -102,6 +102,7 @@ static berth_status_t minimise(const char *path, const berth_runner_options_t *o
   moved.interpreter.offset_count = count;
   moved.interpreter.trust_offsets = true;
   moved.planner = NULL;
+  moved.plan_path = NULL;
   for (uint32_t i = 0; i < count && status == BERTH_OK; i++) {
     uint64_t bytes = 0;
     berth_tensor_t tensor = berth_model_tensor(&model, 0, i);
@@ -161,6 +162,7 @@ berth_status_t berth_compare(const char *path, const berth_runner_options_t *opt
   none.planner = NULL;
   none.interpreter.no_reuse = true;
   none.interpreter.offsets = NULL;
+  none.plan_path = NULL;
   if (status == BERTH_OK) status = run(path, &none, seed, &apart, NULL, 0, complaint);
   if (status == BERTH_OK) status = run(path, options, seed, &planned, offsets, count, complaint);
   if (status == BERTH_OK) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 static double now_ms(void) {
   struct timespec time;
@@ -187,6 +188,31 @@ static berth_status_t start_profile(berth_execution_t *execution, uint32_t opera
   return BERTH_OK;
 }
 
+/* ---- Watch ---------------------------------------------------------------------------------- */
+
+/* Bytes of memory that the process has; 0 where the system doesn't say. */
+static uint64_t resident_bytes(void) {
+  unsigned long long all = 0, resident = 0;
+  FILE *file = fopen("/proc/self/statm", "r");
+  if (file == NULL) return 0;
+  int read = fscanf(file, "%llu %llu", &all, &resident);
+  fclose(file);
+  return read == 2 ? resident * (uint64_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+static void sample(const berth_execution_options_t *options, berth_execution_t *execution,
+                   uint32_t invoke) {
+  uint32_t wanted = options->invokes < BERTH_SAMPLES ? options->invokes : BERTH_SAMPLES;
+  uint64_t next = (uint64_t)(execution->sample_count + 1) * options->invokes / wanted;
+  if (execution->sample_count == wanted || invoke + 1 < next) return;
+  const berth_interpreter_t *interpreter = &execution->runner.interpreter;
+  berth_sample_t *to = &execution->samples[execution->sample_count++];
+  to->invoke = invoke + 1;
+  to->resident_bytes = resident_bytes();
+  to->high_water_bytes =
+      (uint64_t)berth_interpreter_needs(interpreter).extent + interpreter->dynamic.high_water;
+}
+
 /* ---- Everything ----------------------------------------------------------------------------- */
 
 static berth_status_t reshape(void *user, berth_interpreter_t *interpreter) {
@@ -225,6 +251,7 @@ static berth_status_t invoke_all(const berth_execution_options_t *options, watch
       return status;
     }
     execution->invokes++;
+    if (options->watch) sample(options, execution, i);
     runner->guard.deep = false; /* claims don't depend on the input: once is enough */
     if (options->output_dir != NULL) {
       status = write_outputs(options, runner, i, complaint);

@@ -33,6 +33,7 @@ typedef struct berth_execution_options {
   uint32_t invokes;       /* at least 1 */
   const char *output_dir; /* NULL: outputs are not written. out<k>.bin, or run<n>.out<k>.bin */
   bool profile;           /* time each operator */
+  bool watch;             /* sample the process's memory over the invokes */
 } berth_execution_options_t;
 
 /* One operator of the main subgraph. */
@@ -42,6 +43,15 @@ typedef struct berth_operator_profile {
   uint64_t output_bytes; /* that it writes */
 } berth_operator_profile_t;
 
+#define BERTH_SAMPLES 60u
+
+/* Memory after an invoke. */
+typedef struct berth_sample {
+  uint32_t invoke;
+  uint64_t resident_bytes;   /* of the process */
+  uint64_t high_water_bytes; /* of the interpreter's activations, dynamic tensors included */
+} berth_sample_t;
+
 typedef struct berth_execution {
   berth_runner_t runner;
   double ms_min; /* of an invoke */
@@ -49,8 +59,10 @@ typedef struct berth_execution {
   uint32_t invokes;
   berth_operator_profile_t *operators; /* NULL without profile */
   uint32_t operator_count;
-  berth_verdicts_t verdicts; /* of the guard */
-  uint32_t dynamic_bytes;    /* high-water mark of tensors whose size was known only at run time */
+  berth_verdicts_t verdicts;             /* of the guard */
+  berth_sample_t samples[BERTH_SAMPLES]; /* with `watch`, evenly over the invokes */
+  uint32_t sample_count;
+  uint32_t dynamic_bytes; /* high-water mark of tensors whose size was known only at run time */
 } berth_execution_t;
 
 /* Number of the graph input that is called so (a tensor's or a signature's name, or a number), or

@@ -3,6 +3,7 @@
 #include "host/fill.h"
 #include "host/json.h"
 #include "host/table.h"
+#include "host/terminal.h"
 #include "host/text.h"
 #include <math.h>
 #include <stdlib.h>
@@ -148,6 +149,36 @@ static void print_verdicts(const berth_execution_t *execution, FILE *stream) {
   }
 }
 
+/* A row of columns, as high as the values of the samples. */
+static void print_curve(const berth_execution_t *execution, const char *name, bool resident,
+                        FILE *stream) {
+  static const char *const utf8[] = {"\u2581", "\u2582", "\u2583", "\u2584",
+                                     "\u2585", "\u2586", "\u2587", "\u2588"};
+  static const char *const ascii[] = {"_", ".", ":", "-", "=", "+", "*", "#"};
+  const char *const *bars = berth_terminal_of_stdout().utf8 ? utf8 : ascii;
+  uint64_t most = 1, first = 0, last = 0;
+  for (uint32_t i = 0; i < execution->sample_count; i++) {
+    const berth_sample_t *sample = &execution->samples[i];
+    last = resident ? sample->resident_bytes : sample->high_water_bytes;
+    if (i == execution->sample_count / 4) first = last; /* by then, it has settled */
+    if (last > most) most = last;
+  }
+  fprintf(stream, "  %-14s ", name);
+  for (uint32_t i = 0; i < execution->sample_count; i++) {
+    const berth_sample_t *sample = &execution->samples[i];
+    uint64_t value = resident ? sample->resident_bytes : sample->high_water_bytes;
+    fputs(bars[value * 7 / most], stream);
+  }
+  uint32_t from = execution->samples[execution->sample_count / 4].invoke;
+  uint32_t to = execution->samples[execution->sample_count - 1].invoke;
+  if (last <= first || to == from) {
+    fprintf(stream, "  flat at %s\n", berth_human_bytes(last).text);
+  } else {
+    fprintf(stream, "  up to %s: %.1f bytes more with every invoke\n", berth_human_bytes(last).text,
+            (double)(last - first) / (double)(to - from));
+  }
+}
+
 bool berth_execution_print(const berth_execution_t *execution, FILE *stream) {
   const berth_runner_t *runner = &execution->runner;
   berth_needs_t needs = berth_interpreter_needs(&runner->interpreter);
@@ -173,6 +204,10 @@ bool berth_execution_print(const berth_execution_t *execution, FILE *stream) {
   fprintf(stream, "  latency        %12.3f ms median, %.3f ms min, of %u invoke%s\n",
           execution->ms_median, execution->ms_min, execution->invokes,
           execution->invokes == 1 ? "" : "s");
+  if (execution->sample_count > 0) {
+    print_curve(execution, "resident", true, stream);
+    print_curve(execution, "arena", false, stream);
+  }
   fputs("\nOutputs (real values where the tensor is quantized):\n", stream);
   uint32_t outputs = berth_model_subgraph(&runner->model, 0).outputs.count;
   for (uint32_t i = 0; i < outputs; i++) print_output(execution, i, stream);
@@ -222,6 +257,18 @@ bool berth_execution_json(const berth_execution_t *execution, FILE *stream) {
   berth_json_number(&json, "invokes", execution->invokes);
   berth_json_number(&json, "median_ns", nanoseconds(execution->ms_median));
   berth_json_number(&json, "min_ns", nanoseconds(execution->ms_min));
+  if (execution->sample_count > 0) {
+    berth_json_open(&json, "samples", '[');
+    for (uint32_t i = 0; i < execution->sample_count; i++) {
+      const berth_sample_t *sample = &execution->samples[i];
+      berth_json_open_line(&json, NULL, '{');
+      berth_json_number(&json, "invoke", sample->invoke);
+      berth_json_number(&json, "resident_bytes", sample->resident_bytes);
+      berth_json_number(&json, "high_water_bytes", sample->high_water_bytes);
+      berth_json_close(&json, '}');
+    }
+    berth_json_close(&json, ']');
+  }
   berth_json_open(&json, "outputs", '[');
   uint32_t outputs = berth_model_subgraph(&runner->model, 0).outputs.count;
   for (uint32_t i = 0; i < outputs; i++) json_output(&json, execution, i);

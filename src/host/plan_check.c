@@ -65,7 +65,7 @@ static bool check_two(const berth_subject_t *subject, const berth_offsets_t *off
   uint64_t start = (uint64_t)(at > bt ? at : bt), end = a_end < b_end ? a_end : b_end;
   if (start >= end) return true;
   /* `a` is the one that was there first: it is overwritten. */
-  bool swap = y->first < x->first;
+  bool swap = y->first <= x->first; /* k comes before i */
   uint32_t a = swap ? k : i, b = swap ? i : k;
   bool is_output = subject->labels[a].kind == BERTH_KIND_OUTPUT;
   berth_plan_finding_t finding = {.fault = is_output ? BERTH_PLAN_FAULT_OUTPUT

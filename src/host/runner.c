@@ -105,6 +105,10 @@ static bool get_block(void **block, uint32_t bytes) {
 /* Init and prepare in these blocks. */
 static berth_status_t prepare_in(berth_runner_t *runner, const berth_memories_t *blocks) {
   berth_interpreter_options_t options = runner->options.interpreter;
+  if (runner->offsets.offsets != NULL) {
+    options.offsets = runner->offsets.offsets;
+    options.offset_count = runner->offsets.count;
+  }
   if (options.kernels == NULL) options.kernels = berth_kernels;
   options.planner = runner->options.planner;
   options.log = on_event;
@@ -227,6 +231,14 @@ berth_status_t berth_runner_open(const char *path, const berth_runner_options_t 
     berth_complain(complaint, "%s: %s", path, message);
     return status;
   }
+  if (runner->options.plan_path != NULL) {
+    status =
+        berth_offsets_read(&runner->model, runner->options.plan_path, &runner->offsets, complaint);
+    if (status != BERTH_OK) {
+      berth_runner_close(runner);
+      return status;
+    }
+  }
   if (runner->options.guard) status = make_writable(runner);
   if (status == BERTH_OK) status = prepare(runner);
   if (status != BERTH_OK) {
@@ -243,5 +255,6 @@ void berth_runner_close(berth_runner_t *runner) {
     free(*blocks[i]);
     *blocks[i] = NULL;
   }
+  berth_offsets_free(&runner->offsets);
   berth_host_unmap(&runner->map);
 }

@@ -9,6 +9,7 @@
 #include "berth/interpreter.h"
 #include "host/complaint.h"
 #include "host/map.h"
+#include "host/plan_read.h"
 #include <stdio.h>
 
 typedef struct berth_runner_options {
@@ -20,6 +21,7 @@ typedef struct berth_runner_options {
   uint32_t dynamic_bytes; /* extra room for tensors of unknown size; 0: 64 MiB if there are any */
   berth_status_t (*reshape)(void *user, berth_interpreter_t *interpreter); /* before prepare: gives
                              inputs other shapes; may be NULL; called with `user` */
+  const char *plan_path;             /* a plan to use as it is: Berth's JSON or CSV; NULL: none */
   bool guard;                        /* watch every operator; see berth/guard.h */
   bool guard_deep;                   /* the contract's other claims, too */
   berth_guard_report_t guard_report; /* called with `guard_user` */
@@ -34,6 +36,7 @@ typedef struct berth_runner {
   berth_model_t model;
   berth_interpreter_t interpreter;
   berth_runner_options_t options;
+  berth_offsets_t offsets; /* from `plan_path` */
   berth_guard_t guard;
   void *memory; /* the one block that the interpreter lives in; guarded: activations and margins */
   void *persistent; /* only when guarded; likewise below */
