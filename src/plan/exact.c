@@ -2,16 +2,22 @@
  *
  * Greedy plans first, for they often meet the lower bound. Then branch and bound: the question
  * "does it fit into this capacity" is put to the skyline search (exact_skyline.h), run after run.
+ * With SHARE, HEAD or TAIL pairs, to another one (exact_pairs.h).
+ *
  * To minimise, runs for the lowest capacity not yet excluded take turns with runs for one between
  * that and the best plan; each answer moves one end, until they meet. The result depends on the
  * problem and the options only. Cost: exponential at worst, limited by the budget.
  */
+#include "plan/exact_pairs.h"
 #include "plan/exact_runs.h"
 #include "plan/portfolio.h"
 #include "plan/workspace.h"
 
 /* Default budget in units of work. */
 #define DEFAULT_WORK ((uint64_t)1 << 31)
+
+/* Budget of the first try of a capacity, with pairs. */
+#define PAIRS_SLICE ((uint64_t)1 << 16)
 
 static bool has_pairs(const berth_problem_t *problem) {
   for (uint32_t k = 0; k < problem->pair_count; k++) {
@@ -29,7 +35,14 @@ static berth_status_t workspace(const berth_problem_t *problem, const berth_plan
   status = berth_exact_fits_workspace(problem, NULL, problem->buffer_count, &fits);
   if (status != BERTH_OK && status != BERTH_ERROR_UNSUPPORTED) return status;
   *bytes = portfolio > fits ? portfolio : fits;
-  return BERTH_OK;
+  if (!has_pairs(problem)) return BERTH_OK;
+  berth_workspace_t memory = berth_workspace_measure();
+  berth_pairs_t pairs;
+  status = berth_pairs_lay_out(&pairs, problem, &memory);
+  if (status != BERTH_OK) return status == BERTH_ERROR_UNSUPPORTED ? BERTH_OK : status;
+  status = berth_workspace_needed(&memory, &fits);
+  if (status == BERTH_OK && fits > *bytes) *bytes = fits;
+  return status;
 }
 
 static void keep(const berth_runs_t *runs, berth_plan_t *plan) {
@@ -50,35 +63,45 @@ static int32_t lower_target(int32_t low, int32_t high, uint32_t excluded) {
   return step < (high - low) / 2 ? low + step : low + (high - low) / 2;
 }
 
+/* A capacity between what is excluded and what is reached, the closer to the latter the more often
+ * nothing came of it. */
+static int32_t upper_target(int32_t low, int32_t high, uint32_t rounds) {
+  uint32_t shift = rounds < 28 ? 3 + rounds : 31;
+  return high - 1 - (high - low) / ((int32_t)1 << (shift < 30 ? shift : 30));
+}
+
 static void minimise(berth_runs_t *runs, berth_plan_t *plan) {
   uint64_t unit = runs->sections.unit;
   uint64_t bound = plan->lower_bound / unit + (plan->lower_bound % unit != 0);
   int32_t low = (int32_t)bound, high = (int32_t)(plan->peak / unit);
-  berth_question_t proof = {low, 0}, improvement = {high, 0};
+  berth_question_t proof = {.capacity = -1, .elite = runs->sections.elite[0]};
+  berth_question_t improvement = {.capacity = -1, .elite = runs->sections.elite[1]};
   uint32_t excluded = 0; /* how often the lower end has been excluded in a row */
   for (uint32_t turn = 0; low < high && !runs->stopped; turn++) {
-    berth_question_t *question = turn % 2 == 0 ? &proof : &improvement;
+    bool lower = turn % 2 == 0;
+    berth_question_t *question = lower ? &proof : &improvement;
     int32_t capacity =
-        turn % 2 == 0 ? lower_target(low, high, excluded) : high - 1 - (high - low) / 8;
-    if (question->capacity != capacity) question->runs = 0;
-    question->capacity = capacity;
+        lower ? lower_target(low, high, excluded) : upper_target(low, high, improvement.rounds);
+    berth_question_ask(question, capacity);
     berth_status_t status = berth_runs_next(runs, question);
     if (status == BERTH_OK) {
       high = berth_runs_peak(runs);
       keep(runs, plan);
       runs->best = plan->peak;
+      improvement.rounds = 0;
     } else if (status == BERTH_INFEASIBLE) {
       low = capacity + 1;
       plan->lower_bound = runs->lower_bound = (uint64_t)low * unit;
     }
-    if (turn % 2 == 0) excluded = status == BERTH_INFEASIBLE ? excluded + 1 : 0;
+    if (lower) excluded = status == BERTH_INFEASIBLE ? excluded + 1 : 0;
   }
   plan->optimal = low >= high;
 }
 
 static berth_status_t fit(berth_runs_t *runs, uint64_t capacity, berth_plan_t *plan) {
   uint64_t unit = runs->sections.unit;
-  berth_question_t question = {(int32_t)(capacity / unit), 0};
+  berth_question_t question = {.capacity = (int32_t)(capacity / unit),
+                               .elite = runs->sections.elite[0]};
   berth_status_t status;
   do {
     status = berth_runs_next(runs, &question);
@@ -117,14 +140,62 @@ static berth_status_t search(const berth_problem_t *problem, const berth_plan_op
   return status;
 }
 
+/* With pairs: halves the range between what is excluded and what is reached. An undecided capacity
+ * is tried again with twice the budget, after those closer to the best plan. */
+static berth_status_t search_pairs(const berth_problem_t *problem,
+                                   const berth_plan_options_t *options, uint64_t work_limit,
+                                   void *memory_, size_t bytes, berth_plan_t *plan) {
+  berth_pairs_t pairs;
+  berth_workspace_t memory = berth_workspace_over(memory_, bytes);
+  berth_status_t status = berth_pairs_lay_out(&pairs, problem, &memory);
+  if (status == BERTH_ERROR_UNSUPPORTED) return BERTH_OK; /* the greedy plan is all there is */
+  if (status == BERTH_OK) status = berth_workspace_status(&memory);
+  if (status == BERTH_OK) status = berth_pairs_prepare(&pairs);
+  if (status != BERTH_OK) return status;
+
+  uint64_t before = plan->work, slice = PAIRS_SLICE;
+  uint64_t enough = options->capacity > plan->lower_bound ? options->capacity : plan->lower_bound;
+  uint64_t capacity = enough; /* to be tried next */
+  while (plan->peak > enough && plan->lower_bound <= enough) {
+    status = berth_pairs_fit(&pairs, (int64_t)capacity, slice);
+    plan->work = before + pairs.work;
+    if (status == BERTH_OK) {
+      berth_pairs_write(&pairs, plan);
+    } else if (status == BERTH_INFEASIBLE) {
+      plan->lower_bound = capacity + 1;
+      if (options->capacity == 0) enough = plan->lower_bound;
+    }
+    if (plan->work >= work_limit ||
+        (options->progress != NULL &&
+         !options->progress(options->progress_user, plan->work, plan->peak, plan->lower_bound))) {
+      break;
+    }
+    if (status != BERTH_UNDECIDED) {
+      capacity = plan->lower_bound + (plan->peak - plan->lower_bound) / 2;
+      slice = PAIRS_SLICE;
+    } else if (capacity + 1 < plan->peak) {
+      capacity += (plan->peak - capacity) / 2;
+    } else {
+      capacity = plan->lower_bound;
+      slice *= 4;
+    }
+    if (slice > work_limit - plan->work) slice = work_limit - plan->work;
+  }
+  plan->optimal = plan->peak <= plan->lower_bound;
+  return options->capacity != 0 && plan->lower_bound > options->capacity ? BERTH_INFEASIBLE
+                                                                         : BERTH_OK;
+}
+
 static berth_status_t make(const berth_problem_t *problem, const berth_plan_options_t *options,
                            void *memory, size_t bytes, berth_plan_t *plan) {
   uint64_t work_limit = options->work_limit != 0 ? options->work_limit : DEFAULT_WORK;
   uint64_t enough = options->capacity > plan->lower_bound ? options->capacity : plan->lower_bound;
   berth_status_t status =
       berth_plan_portfolio(problem, options, enough, work_limit, memory, bytes, plan);
-  if (status != BERTH_OK || plan->peak <= enough || has_pairs(problem)) return status;
-  if (plan->work >= work_limit) return status;
+  if (status != BERTH_OK || plan->peak <= enough || plan->work >= work_limit) return status;
+  if (has_pairs(problem)) {
+    return search_pairs(problem, options, work_limit, memory, bytes, plan);
+  }
   return search(problem, options, work_limit, memory, bytes, plan);
 }
 

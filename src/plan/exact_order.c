@@ -7,6 +7,9 @@
  * number of sections): lexicographic orders as in MiniMalloc's "TAW" are those with weights far
  * apart. The first few have weights known to work, the others random ones. Integers only, so that
  * ranks are the same on every machine.
+ *
+ * Where no order works at once, the best one so far is varied: how far a short run gets is a
+ * measure of its order, and climbing on it finds orders that no formula gives.
  */
 #include "plan/exact_order.h"
 #include "plan/sort.h"
@@ -27,6 +30,9 @@ static const weights_t known[] = {
 
 enum { KNOWN = sizeof known / sizeof known[0] };
 
+/* Variation: one buffer in ONE_IN is moved, by FARTHEST ranks at most. */
+enum { ONE_IN = 7, FARTHEST = 12 };
+
 /* splitmix64 (Steele, Lea, Flood 2014). */
 static uint32_t draw(uint64_t *state, uint32_t below) {
   *state += 0x9e3779b97f4a7c15u;
@@ -44,7 +50,7 @@ static weights_t choose_weights(uint32_t number, uint64_t *state) {
   weights.length = draw(state, 33);
   weights.size = draw(state, 33);
   weights.sections = draw(state, 3) == 0 ? draw(state, 33) : 0;
-  weights.noise = draw(state, 2) == 0 ? draw(state, 12) : 0;
+  weights.noise = draw(state, 3) != 0 ? draw(state, 16) : 0;
   return weights;
 }
 
@@ -91,6 +97,22 @@ void berth_exact_order(berth_skyline_t *skyline, const uint32_t *length, uint32_
               weights.size * logarithm((uint32_t)skyline->size[i]) +
               weights.sections * logarithm(skyline->upper[i] - skyline->lower[i]) +
               weights.noise * (uint64_t)draw(&state, 256);
+    order[i] = i;
+  }
+  berth_plan_sort(order, skyline->count, spare, before, keys);
+  for (uint32_t i = 0; i < skyline->count; i++) skyline->rank[order[i]] = i;
+  find_twins(skyline, order);
+}
+
+void berth_exact_vary(berth_skyline_t *skyline, const uint32_t *elite, uint64_t *random,
+                      uint32_t *order, uint32_t *spare) {
+  uint64_t *keys = skyline->keys;
+  for (uint32_t i = 0; i < skyline->count; i++) {
+    keys[i] = 2 * ((uint64_t)skyline->count - elite[i] + FARTHEST);
+    if (draw(random, ONE_IN) == 0) {
+      keys[i] += 1 + 2 * (uint64_t)draw(random, 2 * FARTHEST);
+      keys[i] -= 2 * FARTHEST;
+    }
     order[i] = i;
   }
   berth_plan_sort(order, skyline->count, spare, before, keys);

@@ -9,4 +9,8 @@
 void berth_exact_order(berth_skyline_t *skyline, const uint32_t *length, uint32_t number,
                        uint32_t *order, uint32_t *spare);
 
+/* Ranks them as `elite` does, but for some that are moved by a few ranks at random. */
+void berth_exact_vary(berth_skyline_t *skyline, const uint32_t *elite, uint64_t *random,
+                      uint32_t *order, uint32_t *spare);
+
 #endif

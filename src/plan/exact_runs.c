@@ -1,16 +1,23 @@
 /* Runs of the skyline search: see exact_runs.h.
  *
- * Run k uses order number k of the portfolio (exact_order.h) and makes 2^j times the shortest run's
- * choices, 2^j the largest power of two that divides k + 1: all lengths get the same share, as in
- * the universal strategy of Luby, Sinclair and Zuckerman (1993). A run that ends by itself has
- * answered the question for good.
+ * First a few orders of the portfolio (exact_order.h) get a middling run each. Then come rounds:
+ * short runs of new orders; short runs of variations of the one that got furthest, as long as that
+ * helps; and one run as long as all before it, so that at least a third of the work goes into a
+ * single search that can also prove that there is no plan. A run that ends by itself has answered
+ * the question for good.
  */
 #include "plan/exact_runs.h"
 #include "plan/exact_order.h"
 #include "plan/sort.h"
+#include <string.h>
 
-#define SHORTEST_RUN ((uint64_t)2048) /* choices */
-#define POLL         ((uint64_t)1024) /* choices between two looks at the budget */
+enum {
+  FIRST_ORDERS = 8,    /* orders that get a middling run */
+  MIDDLING_RUN = 2048, /* choices in it */
+  DRAWN = 20,          /* new orders in a round */
+  STALLS = 60,         /* variations without progress that end a round */
+  POLL = 1024          /* choices between two looks at the budget */
+};
 
 static bool may_go_on(berth_runs_t *runs) {
   uint64_t work = runs->work + runs->sections.skyline.work;
@@ -44,22 +51,73 @@ static void push_down(berth_runs_t *runs) {
   }
 }
 
+void berth_question_ask(berth_question_t *question, int32_t capacity) {
+  if (question->capacity == capacity) return;
+  question->capacity = capacity;
+  question->depth = question->stalls = 0;
+  question->nodes = 0;
+  if (question->orders >= FIRST_ORDERS) question->round = DRAWN;
+}
+
+/* How many choices the run may make; 0: a long run. */
+static uint64_t run_length(const berth_question_t *question, uint32_t count) {
+  if (question->orders <= FIRST_ORDERS) return MIDDLING_RUN;
+  return 2 * (uint64_t)count + 64;
+}
+
+/* Searches on for `limit` choices. */
+static berth_status_t search(berth_runs_t *runs, uint64_t limit) {
+  berth_skyline_t *skyline = &runs->sections.skyline;
+  uint64_t last = skyline->nodes > UINT64_MAX - limit ? UINT64_MAX : skyline->nodes + limit;
+  while (may_go_on(runs) && skyline->nodes < last) {
+    uint64_t rest = last - skyline->nodes;
+    berth_status_t status = berth_skyline_search(skyline, rest < POLL ? rest : POLL);
+    if (status == BERTH_OK) push_down(runs);
+    if (status != BERTH_UNDECIDED) return status;
+  }
+  return BERTH_UNDECIDED;
+}
+
+/* Keeps the order of the run that has just ended if it is as good as the best. */
+static void learn(berth_question_t *question, const berth_skyline_t *skyline) {
+  question->stalls++;
+  if (skyline->deepest < question->depth) return;
+  if (skyline->deepest > question->depth) question->stalls = 0;
+  question->depth = skyline->deepest;
+  memcpy(question->elite, skyline->rank, skyline->count * sizeof *question->elite);
+}
+
 berth_status_t berth_runs_next(berth_runs_t *runs, berth_question_t *question) {
   berth_sections_t *sections = &runs->sections;
   berth_skyline_t *skyline = &sections->skyline;
-  uint32_t number = question->runs++;
-  bool restart = berth_skyline_uses(skyline, BERTH_TECHNIQUE_RESTART);
-  uint64_t limit = SHORTEST_RUN * (((uint64_t)number + 1) & (~(uint64_t)number));
-  berth_exact_order(skyline, sections->length, number, sections->order, sections->spare);
-  berth_skyline_start(skyline, question->capacity);
-  uint64_t last = skyline->nodes + limit;
-  while (may_go_on(runs)) {
-    berth_status_t status = berth_skyline_search(skyline, POLL);
-    if (status == BERTH_OK) push_down(runs);
-    if (status != BERTH_UNDECIDED) return status;
-    if (restart && skyline->nodes >= last) break;
+  bool breed = berth_skyline_uses(skyline, BERTH_TECHNIQUE_BREED);
+  bool first = question->orders < FIRST_ORDERS;
+  bool vary = !first && question->round >= DRAWN && breed;
+  bool long_run = !first && (vary ? question->stalls >= STALLS : question->round >= DRAWN + STALLS);
+  if (vary && !long_run) {
+    berth_exact_vary(skyline, question->elite, &question->random, sections->order, sections->spare);
+  } else {
+    uint32_t number = long_run ? question->rounds : question->orders++;
+    berth_exact_order(skyline, sections->length, number, sections->order, sections->spare);
   }
-  return BERTH_UNDECIDED;
+  uint64_t limit = run_length(question, skyline->count);
+  if (long_run) limit = question->nodes;
+  if (!berth_skyline_uses(skyline, BERTH_TECHNIQUE_RESTART)) limit = UINT64_MAX;
+
+  uint64_t before = skyline->nodes;
+  berth_skyline_start(skyline, question->capacity);
+  berth_status_t status = search(runs, limit);
+  question->nodes += skyline->nodes - before;
+  if (status == BERTH_OK)
+    memcpy(question->elite, skyline->rank, skyline->count * sizeof *question->elite);
+  if (long_run) {
+    question->rounds++;
+    question->round = question->depth = question->stalls = 0;
+  } else {
+    learn(question, skyline);
+    if (!first) question->round++;
+  }
+  return status;
 }
 
 int32_t berth_runs_peak(const berth_runs_t *runs) {
@@ -104,7 +162,8 @@ berth_status_t berth_exact_fits(const berth_problem_t *problem, const uint32_t *
   skyline->without = options->without;
   uint64_t units = capacity / runs.sections.unit;
   int32_t most = BERTH_SKYLINE_CAPACITY - 1;
-  berth_question_t question = {units < (uint64_t)most ? (int32_t)units : most, 0};
+  berth_question_t question = {.capacity = units < (uint64_t)most ? (int32_t)units : most,
+                               .elite = runs.sections.elite[0]};
   for (uint32_t s = 0; s < skyline->section_count; s++) {
     if (skyline->load[s] > question.capacity) return BERTH_INFEASIBLE;
   }

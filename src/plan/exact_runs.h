@@ -21,8 +21,18 @@ typedef struct berth_runs {
 /* One question: a capacity, and how far the search for it has got. */
 typedef struct berth_question {
   int32_t capacity; /* in units */
-  uint32_t runs;    /* made so far */
+  uint32_t *elite;  /* ranks of the order that got furthest */
+  uint32_t depth;   /* how far that was, or 0 */
+  uint32_t orders;  /* drawn so far */
+  uint32_t round;   /* runs since the round began */
+  uint32_t stalls;  /* runs since an order got further than all before it in the round */
+  uint32_t rounds;  /* completed without an answer */
+  uint64_t nodes;   /* choices made so far */
+  uint64_t random;  /* state of the generator */
 } berth_question_t;
+
+/* Asks for another capacity; what was learnt about orders stays. */
+void berth_question_ask(berth_question_t *question, int32_t capacity);
 
 /* Makes the next run. OK: the skyline's offsets are a plan, pushed down. INFEASIBLE: there is none.
  * UNDECIDED: try again, unless `stopped`. */

@@ -40,8 +40,9 @@ berth_status_t berth_sections_lay_out(berth_sections_t *sections, const berth_pr
   sections->count = 0;
   for (uint32_t i = 0; i < count; i++) sections->count += takes_room(sections, nth(subset, i));
   if (sections->count > BERTH_SKYLINE_BUFFERS) return BERTH_ERROR_UNSUPPORTED;
-  uint32_t **indices[] = {&sections->buffer, &sections->length, &sections->order, &sections->spare,
-                          &sections->by_last};
+  uint32_t **indices[] = {&sections->buffer,  &sections->length,  &sections->order,
+                          &sections->spare,   &sections->by_last, &sections->elite[0],
+                          &sections->elite[1]};
   for (size_t i = 0; i < sizeof indices / sizeof *indices; i++) {
     *indices[i] = berth_workspace_take(memory, sections->count, sizeof(uint32_t));
   }

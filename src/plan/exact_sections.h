@@ -7,10 +7,11 @@
 /* Buffers of a problem without pairs, or some of them, made ready to be searched. */
 typedef struct berth_sections {
   const berth_problem_t *problem;
-  uint32_t count;   /* buffers that take room */
-  uint32_t *buffer; /* which they are */
-  uint32_t *length; /* steps in which they are live */
-  uint64_t unit;    /* bytes in a unit: all sizes, alignments and fixed offsets are multiples */
+  uint32_t count;     /* buffers that take room */
+  uint32_t *buffer;   /* which they are */
+  uint32_t *length;   /* steps in which they are live */
+  uint64_t unit;      /* bytes in a unit: all sizes, alignments and fixed offsets are multiples */
+  uint32_t *elite[2]; /* for whoever asks: ranks that proved good */
   uint32_t *order, *spare; /* scratch */
   uint32_t *by_last;       /* scratch */
   berth_skyline_t skyline;

@@ -472,6 +472,7 @@ void berth_skyline_start(berth_skyline_t *skyline, int32_t capacity) {
   skyline->component_count = skyline->choice_count = 0;
   skyline->span_count = skyline->trail_count = 0;
   skyline->failed = false;
+  skyline->deepest = 0;
   berth_skyline_component_t like = {
       0, 0, 0, skyline->section_count, capacity, BERTH_SKYLINE_NONE, BERTH_SKYLINE_NONE};
   push_component(skyline, &like, skyline->count, BERTH_SKYLINE_NONE);
@@ -488,7 +489,9 @@ void berth_skyline_start(berth_skyline_t *skyline, int32_t capacity) {
 berth_status_t berth_skyline_search(berth_skyline_t *skyline, uint64_t limit) {
   uint64_t last = skyline->nodes + limit;
   while (skyline->failed || skyline->agenda != BERTH_SKYLINE_NONE) {
-    if (!skyline->failed && advance(skyline)) continue;
+    bool advanced = !skyline->failed && advance(skyline);
+    if (skyline->placed_count > skyline->deepest) skyline->deepest = skyline->placed_count;
+    if (advanced) continue;
     skyline->failed = true;
     if (skyline->nodes >= last) return BERTH_UNDECIDED;
     if (!go_back(skyline)) return BERTH_INFEASIBLE;

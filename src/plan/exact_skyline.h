@@ -60,9 +60,10 @@ typedef struct berth_skyline {
   berth_techniques_t without;
 
   /* The result. */
-  int32_t *offset; /* of a buffer, or -1 while it is not placed */
-  uint64_t work;   /* units of work, over all runs */
-  uint64_t nodes;  /* choices made, over all runs */
+  int32_t *offset;  /* of a buffer, or -1 while it is not placed */
+  uint64_t work;    /* units of work, over all runs */
+  uint64_t nodes;   /* choices made, over all runs */
+  uint32_t deepest; /* most buffers that were placed at once since the start */
 
   /* The state of the search. */
   int32_t *floor;    /* lowest offset that the placed buffers leave to a buffer */

@@ -24,6 +24,8 @@ static const struct {
                                       "it, past all others."},
     [BERTH_TECHNIQUE_RESTART] = {"restart", "After a while the search starts again in another "
                                             "order instead of staying where luck left it."},
+    [BERTH_TECHNIQUE_BREED] = {"breed", "The order with which the search got furthest is varied "
+                                        "rather than replaced by a new one."},
 };
 
 const char *berth_technique_name(uint32_t index) {

@@ -1,0 +1,47 @@
+/* Branch and bound for problems with SHARE, HEAD and TAIL pairs. */
+#ifndef BERTH_SRC_PLAN_EXACT_PAIRS_H
+#define BERTH_SRC_PLAN_EXACT_PAIRS_H
+
+#include "berth/plan.h"
+#include "plan/workspace.h"
+
+#define BERTH_PAIRS_MOST ((uint64_t)1 << 18) /* most conflicts in one search */
+
+/* Two groups that must not collide: above - below >= `up`, or below - above >= `down`, for their
+ * offsets. A distance may be negative: part of the one may then lie under part of the other. */
+typedef struct berth_conflict {
+  uint32_t below, above;
+  int64_t up, down;
+} berth_conflict_t;
+
+/* A group is what SHARE pairs hold together; it is named by its smallest buffer. */
+typedef struct berth_pairs {
+  const berth_problem_t *problem;
+  uint32_t conflict_count, choice_count;
+  uint32_t *group;           /* of a buffer */
+  int64_t *size, *align;     /* of a group: its largest member, its common alignment */
+  int64_t *fixed;            /* of a group, or -1 */
+  int64_t *lowest, *highest; /* of a group: its offset is between the two */
+  berth_conflict_t *conflicts;
+  uint8_t *order; /* of a conflict: free, or which of the two comes first */
+  uint32_t
+      *choices;   /* conflicts decided, one after the other; the first way of them is tried first */
+  uint8_t *tried; /* how many ways of a choice are tried */
+  uint64_t work;
+} berth_pairs_t;
+
+/* Takes the arrays from `memory`. UNSUPPORTED: too many conflicts. */
+berth_status_t berth_pairs_lay_out(berth_pairs_t *pairs, const berth_problem_t *problem,
+                                   berth_workspace_t *memory);
+
+/* Fills them. INFEASIBLE: a group contradicts itself. OVERFLOW: its alignment is too large. */
+berth_status_t berth_pairs_prepare(berth_pairs_t *pairs);
+
+/* Is there a plan with a peak of at most `capacity`? OK: the offsets are in `lowest`. UNDECIDED:
+ * not within `limit` more units of work. */
+berth_status_t berth_pairs_fit(berth_pairs_t *pairs, int64_t capacity, uint64_t limit);
+
+/* Writes the offsets and the peak. */
+void berth_pairs_write(const berth_pairs_t *pairs, berth_plan_t *plan);
+
+#endif
