@@ -12,8 +12,8 @@
 #include <string.h>
 
 enum {
-  FIRST_ORDERS = 8,    /* orders that get a middling run */
-  MIDDLING_RUN = 2048, /* choices in it */
+  FIRST_ORDERS = 4,    /* orders that get a middling run */
+  MIDDLING_RUN = 4096, /* choices in it */
   DRAWN = 20,          /* new orders in a round */
   STALLS = 60,         /* variations without progress that end a round */
   POLL = 1024          /* choices between two looks at the budget */
