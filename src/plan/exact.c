@@ -16,6 +16,9 @@
 /* Default budget in units of work. */
 #define DEFAULT_WORK ((uint64_t)1 << 31)
 
+/* Once a round has not settled the lower end, only every so many runs are for it. */
+enum { PROOF_SHARE = 8 };
+
 /* Budget of the first try of a capacity, with pairs. */
 #define PAIRS_SLICE ((uint64_t)1 << 16)
 
@@ -65,9 +68,9 @@ static int32_t lower_target(int32_t low, int32_t high, uint32_t excluded) {
 
 /* A capacity between what is excluded and what is reached, the closer to the latter the more often
  * nothing came of it. */
-static int32_t upper_target(int32_t low, int32_t high, uint32_t rounds) {
-  uint32_t shift = rounds < 28 ? 3 + rounds : 31;
-  return high - 1 - (high - low) / ((int32_t)1 << (shift < 30 ? shift : 30));
+static int32_t upper_target(int32_t low, int32_t high, uint32_t failures) {
+  uint32_t shift = failures < 29 ? 1 + failures : 30;
+  return high - 1 - (high - low) / ((int32_t)1 << shift);
 }
 
 static void minimise(berth_runs_t *runs, berth_plan_t *plan) {
@@ -78,7 +81,7 @@ static void minimise(berth_runs_t *runs, berth_plan_t *plan) {
   berth_question_t improvement = {.capacity = -1, .elite = runs->sections.elite[1]};
   uint32_t excluded = 0; /* how often the lower end has been excluded in a row */
   for (uint32_t turn = 0; low < high && !runs->stopped; turn++) {
-    bool lower = turn % 2 == 0;
+    bool lower = turn % (proof.rounds > 0 ? PROOF_SHARE : 2) == 0;
     berth_question_t *question = lower ? &proof : &improvement;
     int32_t capacity =
         lower ? lower_target(low, high, excluded) : upper_target(low, high, improvement.rounds);
@@ -88,7 +91,7 @@ static void minimise(berth_runs_t *runs, berth_plan_t *plan) {
       high = berth_runs_peak(runs);
       keep(runs, plan);
       runs->best = plan->peak;
-      improvement.rounds = 0;
+      if (!lower && improvement.rounds > 0) improvement.rounds--;
     } else if (status == BERTH_INFEASIBLE) {
       low = capacity + 1;
       plan->lower_bound = runs->lower_bound = (uint64_t)low * unit;

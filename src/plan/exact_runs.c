@@ -54,9 +54,9 @@ static void push_down(berth_runs_t *runs) {
 void berth_question_ask(berth_question_t *question, int32_t capacity) {
   if (question->capacity == capacity) return;
   question->capacity = capacity;
-  question->depth = question->stalls = 0;
+  question->depth = question->stalls = question->round = 0;
   question->nodes = 0;
-  if (question->orders >= FIRST_ORDERS) question->round = DRAWN;
+  question->orders = 0;
 }
 
 /* How many choices the run may make; 0: a long run. */
