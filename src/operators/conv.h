@@ -113,6 +113,9 @@ berth_status_t berth_conv_int16_eval(berth_call_t *, const berth_conv_t *);
 berth_status_t berth_conv_float_prepare(berth_call_t *, const berth_conv_t *, berth_contract_t *);
 berth_status_t berth_conv_float_eval(berth_call_t *, const berth_conv_t *);
 
+berth_status_t berth_conv_hybrid_prepare(berth_call_t *, const berth_conv_t *, berth_contract_t *);
+berth_status_t berth_conv_hybrid_eval(berth_call_t *, const berth_conv_t *);
+
 berth_status_t berth_depthwise_int8_prepare(berth_call_t *, const berth_conv_t *,
                                             berth_contract_t *);
 berth_status_t berth_depthwise_int8_init(berth_call_t *, const berth_conv_t *);

@@ -7,6 +7,8 @@ static const berth_conv_variant_t variants[] = {
      berth_conv_float_eval},
     {BERTH_TYPE_FLOAT32, BERTH_TYPE_FLOAT16, BERTH_TYPE_FLOAT32, berth_conv_float_prepare, NULL,
      berth_conv_float_eval},
+    {BERTH_TYPE_FLOAT32, BERTH_TYPE_INT8, BERTH_TYPE_FLOAT32, berth_conv_hybrid_prepare, NULL,
+     berth_conv_hybrid_eval},
     {BERTH_TYPE_INT8, BERTH_TYPE_INT8, BERTH_TYPE_INT8, berth_conv_int8_prepare,
      berth_conv_int8_init, berth_conv_int8_eval},
     {BERTH_TYPE_UINT8, BERTH_TYPE_UINT8, BERTH_TYPE_UINT8, berth_conv_int8_prepare,

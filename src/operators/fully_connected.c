@@ -12,6 +12,8 @@ static const berth_fully_connected_variant_t variants[] = {
      berth_fully_connected_float_prepare, NULL, berth_fully_connected_float_eval},
     {BERTH_TYPE_FLOAT32, BERTH_TYPE_FLOAT16, BERTH_TYPE_FLOAT32,
      berth_fully_connected_float_prepare, NULL, berth_fully_connected_float_eval},
+    {BERTH_TYPE_FLOAT32, BERTH_TYPE_INT8, BERTH_TYPE_FLOAT32, berth_fully_connected_hybrid_prepare,
+     NULL, berth_fully_connected_hybrid_eval},
     {BERTH_TYPE_INT8, BERTH_TYPE_INT8, BERTH_TYPE_INT8, berth_fully_connected_int8_prepare,
      berth_fully_connected_int8_init, berth_fully_connected_int8_eval},
     {BERTH_TYPE_UINT8, BERTH_TYPE_UINT8, BERTH_TYPE_UINT8, berth_fully_connected_int8_prepare,

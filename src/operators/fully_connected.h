@@ -41,5 +41,9 @@ berth_status_t berth_fully_connected_float_prepare(berth_call_t *, const berth_f
                                                    berth_contract_t *);
 berth_status_t berth_fully_connected_float_eval(berth_call_t *, const berth_fully_connected_t *,
                                                 const uint8_t *in, uint8_t *out, uint32_t count);
+berth_status_t berth_fully_connected_hybrid_prepare(berth_call_t *, const berth_fully_connected_t *,
+                                                    berth_contract_t *);
+berth_status_t berth_fully_connected_hybrid_eval(berth_call_t *, const berth_fully_connected_t *,
+                                                 const uint8_t *in, uint8_t *out, uint32_t count);
 
 #endif

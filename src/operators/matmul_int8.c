@@ -64,6 +64,20 @@ void berth_matmul_int8(const berth_matmul_int8_t *m, uint32_t cpu, uint32_t grou
   }
 }
 
+void berth_matmul_int8_sums(const berth_matmul_int8_t *m, uint32_t cpu, uint32_t first,
+                            uint32_t count, const uint8_t *in, int32_t sums[8]) {
+#if BERTH_HAS_AVX2
+  if (cpu & BERTH_CPU_AVX2 && !m->is_unsigned && m->filter_zero == 0) {
+    berth_matmul_int8_sums_avx2(m, first, count, in, sums);
+    return;
+  }
+#endif
+  (void)cpu;
+  for (uint32_t i = 0; i < count; i++) {
+    sums[i] = (int32_t)dot(m, in, m->filter + (size_t)(first + i) * m->depth, m->depth);
+  }
+}
+
 void berth_conv_pixels_portable(const berth_conv_block_t *block,
                                 const berth_conv_pixels_t *pixels) {
   const berth_matmul_int8_t *m = block->matmul;

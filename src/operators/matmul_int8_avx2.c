@@ -110,4 +110,15 @@ BERTH_AVX2 void berth_matmul_int8_avx2(const berth_matmul_int8_t *m, uint32_t gr
   }
 }
 
+BERTH_AVX2 void berth_matmul_int8_sums_avx2(const berth_matmul_int8_t *m, uint32_t first,
+                                            uint32_t count, const uint8_t *in, int32_t sums[8]) {
+  const uint8_t *filter[CHANNELS];
+  for (uint32_t i = 0; i < CHANNELS; i++) { /* missing channels repeat the last */
+    filter[i] = m->filter + (size_t)(first + (i < count ? i : count - 1)) * m->depth;
+  }
+  __m256i all = sum_row(in, filter, m->depth, false, _mm256_set1_epi16((int16_t)m->input_zero),
+                        _mm256_setzero_si256());
+  _mm256_storeu_si256((__m256i *)(void *)sums, all);
+}
+
 #endif
