@@ -9,7 +9,7 @@ CTEST   = ctest --output-on-failure --parallel $(JOBS)
 
 all: ## build the release program, build/berth (the default)
 	@$(CMAKE) --preset release >/dev/null
-	@$(CMAKE) --build build --parallel $(JOBS)
+	@$(CMAKE) --build build --parallel $(JOBS) --target berth berth_plan
 
 demo: ## install what is missing (apt), build, and plan a shipped model
 	@tools/install-packages demo
@@ -21,6 +21,7 @@ test: ## install what is missing (apt), then run every test and check
 	@$(MAKE) --no-print-directory test-release test-sanitize check
 
 test-release: all
+	@$(CMAKE) --build build --parallel $(JOBS)
 	cd build && $(CTEST)
 
 test-sanitize:
@@ -34,6 +35,7 @@ check: ## the checks of `make test` that are not tests: layers, freestanding bui
 	tools/check-format
 
 bench: all ## measure: every program build/bench/bench_*
+	@$(CMAKE) --build build --parallel $(JOBS)
 	@set -e; for program in build/bench/bench_*; do \
 	  if [ -f "$$program" ] && [ -x "$$program" ]; then echo "== $$program"; "$$program"; fi; done
 
