@@ -20,7 +20,7 @@ static berth_status_t make(const berth_problem_t *problem, const berth_plan_opti
 
 const berth_planner_t berth_planner_best = {
     .name = "best",
-    .summary = "the default: bounds, then the best of all greedy orders",
+    .summary = "the default: greedy orders, then what it takes to prove or to improve",
     .handles = BERTH_HANDLES_FIXED | BERTH_HANDLES_PAIRS | BERTH_HANDLES_REGIONS,
     .workspace = workspace_bytes_for,
     .make = make,

@@ -244,7 +244,7 @@ static berth_status_t prove_by_bounds(berth_regions_t *regions) {
   uint64_t peak, bound = 0;
   bool optimal;
   berth_status_t status = berth_regions_solve(regions, 0, BERTH_UNLIMITED, true,
-                                              regions->work_limit / 8, &peak, &optimal);
+                                              berth_regions_share(regions), &peak, &optimal);
   if (status < 0) return status;
   if (status == BERTH_OK && optimal) bound = peak;
   plan->lower_bound = bound;

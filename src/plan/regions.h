@@ -60,6 +60,13 @@ static inline uint64_t berth_regions_cost(const berth_regions_t *regions, uint32
   return regions->candidate[unit].traffic * regions->region[region].cost;
 }
 
+/* The budget for one region's offsets: a share of the whole, and no more than pays for its size. */
+static inline uint64_t berth_regions_share(const berth_regions_t *regions) {
+  uint64_t share = regions->work_limit / 16 + 1;
+  uint64_t count = (uint64_t)regions->problem->buffer_count + 1, worth = 256 * count * count;
+  return share < worth ? share : worth;
+}
+
 /* May the unit go to `region`, as things stand with those it has to be apart from? */
 bool berth_regions_allows(const berth_regions_t *regions, uint32_t unit, uint32_t region);
 

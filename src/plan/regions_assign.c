@@ -205,7 +205,7 @@ static berth_status_t settle(berth_regions_t *regions) {
   bool optimal;
   for (uint32_t r = 0; r < regions->region_count; r++) {
     berth_status_t status = berth_regions_solve(regions, r, regions->region[r].capacity, r == 0,
-                                                regions->work_limit / 16 + 1, &peak, &optimal);
+                                                berth_regions_share(regions), &peak, &optimal);
     if (status != BERTH_OK) return status;
     if (r == 0) peak_0 = peak;
   }
@@ -224,7 +224,7 @@ static berth_status_t promote(berth_regions_t *regions, uint32_t region, uint32_
     candidate->choice = region;
   }
   berth_status_t status = berth_regions_solve(regions, region, regions->region[region].capacity,
-                                              false, regions->work_limit / 16 + 1, &peak, &optimal);
+                                              false, berth_regions_share(regions), &peak, &optimal);
   if (status == BERTH_OK) return status;
   for (uint32_t k = 0; k < count; k++) regions->candidate[regions->queue[k]].choice = old[k];
   return status;

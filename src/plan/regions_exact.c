@@ -151,7 +151,7 @@ static uint64_t peak_bound(const search_t *search) {
 static berth_status_t solve(search_t *search, uint32_t region, uint64_t capacity, bool minimise,
                             uint64_t *peak, bool *optimal) {
   return berth_regions_solve(search->regions, region, capacity, minimise,
-                             search->regions->work_limit / 16 + 1, peak, optimal);
+                             berth_regions_share(search->regions), peak, optimal);
 }
 
 /* Plans the offsets of a full choice; a better plan is kept. */
