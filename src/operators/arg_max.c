@@ -30,6 +30,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
       input.type != BERTH_TYPE_BOOL && !berth_is_quantized_type(input.type))
     return berth_refuse(call, "cannot take this type");
   if (!berth_shape_is_int(&output)) return berth_refuse(call, "gives int32 and int64 only");
+  if (!berth_is_aligned(&input)) return berth_refuse(call, "takes no unaligned constant");
   if (!where.constant) return berth_set_unknown(call, 0);
   uint32_t axis;
   int32_t dims[BERTH_RANK_MAX];

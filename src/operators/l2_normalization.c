@@ -14,6 +14,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   if (!input.present || !output.present) return berth_refuse(call, "needs an input and an output");
   if (input.type != output.type) return berth_refuse(call, "cannot change the type");
   if (input.rank == 0) return berth_refuse(call, "takes no scalar");
+  if (!berth_is_aligned(&input)) return berth_refuse(call, "takes no unaligned constant");
   if (berth_option_byte(call->op.options, BERTH_L2_NORMALIZATION_ACTIVATION, 0) != 0)
     return berth_refuse(call, "cannot apply an activation");
   bool eight = input.type == BERTH_TYPE_INT8 || input.type == BERTH_TYPE_UINT8;

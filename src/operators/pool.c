@@ -71,6 +71,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   if (input.type != BERTH_TYPE_FLOAT32 && !berth_is_quantized_type(input.type))
     return berth_refuse(call, "cannot take this type");
   if (input.rank != 4) return berth_refuse(call, "takes four dimensions only");
+  if (!berth_is_aligned(&input)) return berth_refuse(call, "takes no unaligned constant");
   pool_t pool;
   berth_status_t status = read_pool(call, &input, &output, &pool);
   if (status != BERTH_OK) return status;

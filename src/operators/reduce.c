@@ -70,6 +70,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
     return berth_refuse(call, "needs two inputs and an output");
   if (input.type != output.type) return berth_refuse(call, "cannot change the type");
   if (!takes(call->op.code, input.type)) return berth_refuse(call, "cannot take this type");
+  if (!berth_is_aligned(&input)) return berth_refuse(call, "takes no unaligned constant");
   if (is_sum(call->op.code) && berth_is_quantized_type(input.type)) {
     if (!berth_has_scale(&input) || !berth_has_scale(&output))
       return berth_refuse(call, "needs scales and zero points");

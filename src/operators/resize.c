@@ -115,6 +115,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   if (input.type != BERTH_TYPE_FLOAT32 && !berth_is_quantized_type(input.type))
     return berth_refuse(call, "cannot take this type");
   if (input.rank != 4) return berth_refuse(call, "takes four dimensions only");
+  if (!berth_is_aligned(&input)) return berth_refuse(call, "takes no unaligned constant");
   if (!size.constant) return berth_set_unknown(call, 0);
   resize_t resize;
   berth_status_t status = read_resize(call, &input, &resize);

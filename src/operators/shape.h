@@ -44,6 +44,12 @@ static inline berth_window_t berth_window_all(void) {
   return (berth_window_t){1, 1, 0, 0};
 }
 
+/* Can elements be read where they lie? Constants of a file may be at any address. */
+static inline bool berth_is_aligned(const berth_value_t *value) {
+  uint32_t element = berth_element_bytes(value->type);
+  return !value->constant || element < 2 || (uintptr_t)value->data % element == 0;
+}
+
 /* Are all rows of the tensor there, one after the other? Then row 0's address reaches them all. */
 static inline bool berth_is_contiguous(const berth_value_t *value) {
   return value->ring >= value->rows;

@@ -81,6 +81,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   berth_value_t input = berth_input(call, 0), output = berth_output(call, 0);
   if (!input.present || !output.present) return berth_refuse(call, "needs an input and an output");
   if (input.rank == 0) return berth_refuse(call, "takes no scalar");
+  if (!berth_is_aligned(&input)) return berth_refuse(call, "takes no unaligned constant");
   const char *wrong = check(call, &input, &output);
   if (wrong != NULL) return berth_refuse(call, wrong);
   berth_contract_elementwise(contract);

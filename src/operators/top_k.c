@@ -31,6 +31,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
       !berth_is_quantized_type(input.type))
     return berth_refuse(call, "cannot take this type");
   if (input.rank == 0) return berth_refuse(call, "takes no scalar");
+  if (!berth_is_aligned(&input)) return berth_refuse(call, "takes no unaligned constant");
   if (!k.constant) {
     berth_status_t status = berth_set_unknown(call, 0);
     return status == BERTH_OK ? berth_set_unknown(call, 1) : status;
