@@ -1,4 +1,4 @@
-# A thin front for CMake: `make help` lists what there is. Sizes of the work are in CONTRIBUTING.md.
+# A thin front for CMake: `make help` lists what there is.
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 MODEL   = models/mobilenet_v1_0.25_96_int8.tflite
