@@ -170,7 +170,8 @@ BERTH_AVX2_INLINE void sum_pixels(const __m256i *w, const berth_conv_pixels_t *p
 BERTH_AVX2_INLINE void store(__m128i bytes, uint8_t *to, size_t step, bool two, uint32_t count) {
   if (count == BERTH_CONV_BLOCK) {
     _mm_storel_epi64((__m128i *)(void *)to, bytes);
-    if (two) _mm_storeh_pd((double *)(void *)(to + step), _mm_castsi128_pd(bytes));
+    int64_t second = _mm_extract_epi64(bytes, 1);
+    if (two) memcpy(to + step, &second, sizeof second); /* at any address */
   } else {
     uint8_t both[16];
     _mm_storeu_si128((__m128i *)(void *)both, bytes);
