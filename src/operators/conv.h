@@ -92,14 +92,32 @@ bool berth_conv_in_place(const berth_conv_t *conv);
 void berth_conv_gather(const berth_conv_t *conv, uint32_t element, uint8_t fill, uint32_t batch,
                        uint32_t y, uint32_t x, uint32_t group, uint8_t *to, size_t row_step);
 
-/* Bytes of scratch for the patches that berth_conv_run gathers; 0 where every pixel's inputs lie
- * together already. `element`: bytes of an input element. */
+/* Where products keep what they gather: in scratch as far as there is some, else on the stack. */
+#define BERTH_CONV_STACK 1024u /* bytes, for the factors and for the patches of a few pixels */
+typedef struct berth_conv_room {
+  _Alignas(8) uint8_t stack[BERTH_CONV_STACK];
+  void *factors;    /* of all channels; NULL: there is no room, or no need */
+  uint8_t *patches; /* where every pixel's inputs lie together already, nothing is gathered */
+  uint32_t patch_bytes;
+} berth_conv_room_t;
+
+/* Bytes of all patches that berth_conv_run can use at a time; 0 where nothing is gathered. */
 uint32_t berth_conv_patch_bytes(const berth_conv_t *conv, uint32_t element);
 
+/* prepare: demands scratch if a single patch does not fit onto the stack, and wishes for as much as
+ * berth_conv_run can use. `element`: bytes of an input element. `factors`: bytes for all channels'
+ * factors, 0 if they are kept elsewhere. */
+void berth_conv_wish(const berth_conv_t *conv, uint32_t element, uint32_t factors,
+                     berth_contract_t *contract);
+
+/* eval: divides what there is. */
+void berth_conv_find_room(const berth_call_t *call, const berth_conv_t *conv, uint32_t element,
+                          uint32_t factors, berth_conv_room_t *room);
+
 /* Runs `product` over the output rows that the call asks for. `fill` is the byte that stands for
- * zero in padding; `patches` is berth_conv_patch_bytes of scratch. */
+ * zero in padding. */
 void berth_conv_run(const berth_call_t *call, const berth_conv_t *conv, uint32_t element,
-                    uint32_t output_element, uint8_t fill, uint8_t *patches,
+                    uint32_t output_element, uint8_t fill, const berth_conv_room_t *room,
                     berth_conv_product_t *product, const void *context);
 
 /* ---- Variants -------------------------------------------------------------------------------- */

@@ -75,8 +75,10 @@ berth_status_t berth_conv_hybrid_eval(berth_call_t *call, const berth_conv_t *co
     context.matmul.input_zero = context.hybrid.zero_point;
     part.first_row = batch * conv->output_h;
     part.last_row = part.first_row + conv->output_h;
-    berth_conv_run(&part, conv, sizeof(float), sizeof(float), 0, call->scratch[PATCHES], product,
-                   &context);
+    berth_conv_room_t room;
+    room.patches = call->scratch[PATCHES];
+    room.patch_bytes = berth_conv_patch_bytes(conv, sizeof(float));
+    berth_conv_run(&part, conv, sizeof(float), sizeof(float), 0, &room, product, &context);
   }
   return BERTH_OK;
 }

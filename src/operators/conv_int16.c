@@ -4,8 +4,6 @@
 #include "operators/conv.h"
 #include "operators/matmul_int16.h"
 
-enum { FACTORS, PATCHES }; /* scratch */
-
 berth_status_t berth_conv_int16_prepare(berth_call_t *call, const berth_conv_t *conv,
                                         berth_contract_t *contract) {
   berth_status_t status =
@@ -13,9 +11,9 @@ berth_status_t berth_conv_int16_prepare(berth_call_t *call, const berth_conv_t *
   if (status != BERTH_OK) return status;
   status = berth_int16_check(call, &conv->input, &conv->filter, &conv->bias, &conv->output, true);
   if (status != BERTH_OK) return status;
-  contract->scratch[PATCHES] = berth_conv_patch_bytes(conv, sizeof(int16_t));
-  berth_rescale_place(call, conv->filter.scales.count, contract->scratch[PATCHES] != 0,
-                      &contract->workspace, &contract->scratch[FACTORS]);
+  berth_rescale_place(call, conv->filter.scales.count, false, &contract->workspace, NULL);
+  berth_conv_wish(conv, sizeof(int16_t), berth_rescale_bytes(call, conv->filter.scales.count),
+                  contract);
   return BERTH_OK;
 }
 
@@ -42,10 +40,10 @@ berth_status_t berth_conv_int16_eval(berth_call_t *call, const berth_conv_t *con
                                  .is_short =
                                      !conv->bias.present || conv->bias.type == BERTH_TYPE_INT32,
                                  .rescale = rescale_of(conv)};
-  uint32_t patches = berth_conv_patch_bytes(conv, sizeof(int16_t));
-  berth_rescale_use(call, &matmul.rescale, conv->output_c,
-                    patches != 0 ? call->scratch[FACTORS] : NULL);
-  berth_conv_run(call, conv, sizeof(int16_t), sizeof(int16_t), 0, call->scratch[PATCHES], product,
-                 &matmul);
+  berth_conv_room_t room;
+  berth_conv_find_room(call, conv, sizeof(int16_t),
+                       berth_rescale_bytes(call, conv->filter.scales.count), &room);
+  berth_rescale_use(call, &matmul.rescale, conv->output_c, room.factors);
+  berth_conv_run(call, conv, sizeof(int16_t), sizeof(int16_t), 0, &room, product, &matmul);
   return BERTH_OK;
 }

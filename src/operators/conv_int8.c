@@ -7,7 +7,7 @@
  * out, and (zero point - zero point) x weight adds nothing. Filters of very thin rows are gathered
  * everywhere, since spans are read 16 bytes at a time: then the outermost loop is over as many
  * pixels as there is scratch for, so that each is gathered once. Filters that are too large to
- * unpack become plain matrix products.
+ * unpack, and all where the plan has no room for that, become plain matrix products.
  */
 #include "operators/conv_int8.h"
 #include "operators/conv.h"
@@ -19,12 +19,9 @@
 #define BORDER_PIXELS 2u     /* gathered at a time, where only the border is */
 #define ALIGN         32u    /* of the packed weights */
 
-/* Scratch. Where the convolution is a matrix product: factors and patches. */
-enum { PACKED, PATCHES };
-
 /* How a convolution is carried out; follows from its geometry alone. */
 typedef struct way {
-  bool product;         /* as a matrix product */
+  bool product;         /* as a matrix product, however much scratch there is */
   bool gathered;        /* every pixel is gathered, as one span */
   uint32_t spans, span; /* of a pixel */
   uint32_t patch_row;   /* bytes of a span in a patch */
@@ -78,15 +75,9 @@ berth_status_t berth_conv_int8_prepare(berth_call_t *call, const berth_conv_t *c
       berth_rescale_check(call, &conv->input, &conv->filter, &conv->output, conv->output_c, 0);
   if (status != BERTH_OK) return status;
   way_t way = way_of(conv);
-  if (way.product) {
-    contract->scratch[PATCHES] = berth_conv_patch_bytes(conv, 1);
-    berth_rescale_place(call, conv->filter.scales.count, contract->scratch[PATCHES] != 0,
-                        &contract->workspace, &contract->scratch[PACKED]);
-  } else {
-    contract->scratch[PATCHES] = way.patch_bytes;
-    contract->scratch[PACKED] = way.packed_bytes;
-    berth_rescale_place(call, conv->filter.scales.count, false, &contract->workspace, NULL);
-  }
+  berth_rescale_place(call, conv->filter.scales.count, false, &contract->workspace, NULL);
+  berth_conv_wish(conv, 1, berth_rescale_bytes(call, conv->filter.scales.count), contract);
+  if (!way.product) contract->wish = way.packed_bytes + way.patch_bytes;
   return BERTH_OK;
 }
 
@@ -118,11 +109,10 @@ static void product(const void *context, uint32_t group, const uint8_t *in, size
 }
 
 static void run_product(const berth_call_t *call, const berth_conv_t *conv, context_t *context) {
-  bool is_shared = berth_conv_patch_bytes(conv, 1) != 0;
-  berth_rescale_use(call, &context->matmul.rescale, conv->output_c,
-                    is_shared ? call->scratch[PACKED] : NULL);
-  berth_conv_run(call, conv, 1, 1, (uint8_t)conv->input.zero_point, call->scratch[PATCHES], product,
-                 context);
+  berth_conv_room_t room;
+  berth_conv_find_room(call, conv, 1, berth_rescale_bytes(call, conv->filter.scales.count), &room);
+  berth_rescale_use(call, &context->matmul.rescale, conv->output_c, room.factors);
+  berth_conv_run(call, conv, 1, 1, (uint8_t)conv->input.zero_point, &room, product, context);
 }
 
 /* ---- Block by block -------------------------------------------------------------------------- */
@@ -229,7 +219,7 @@ static void walk_pixels(const walk_t *walk, uint32_t first, uint32_t last) {
 static kernel_t *open_block(const berth_call_t *call, const berth_matmul_int8_t *matmul,
                             const way_t *way, uint32_t first, uint32_t count,
                             berth_conv_block_t *block) {
-  uintptr_t packed = (uintptr_t)call->scratch[PACKED];
+  uintptr_t packed = (uintptr_t)call->scratch[0];
   packed += (ALIGN - packed % ALIGN) % ALIGN;
   *block = (berth_conv_block_t){.matmul = matmul,
                                 .first = first,
@@ -258,7 +248,7 @@ static uint32_t block_size(const berth_matmul_int8_t *matmul, uint32_t channel) 
 
 static void run_blocks(const berth_call_t *call, const berth_conv_t *conv, const way_t *way,
                        const berth_matmul_int8_t *matmul) {
-  uint8_t *patches = call->scratch[PATCHES];
+  uint8_t *patches = (uint8_t *)call->scratch[0] + way->packed_bytes;
   walk_t walk = {.conv = conv,
                  .way = way,
                  .patches = patches,
@@ -304,7 +294,7 @@ static void run_patches(const berth_conv_t *conv, const berth_conv_block_t *bloc
 
 static void run_gathered(const berth_call_t *call, const berth_conv_t *conv, const way_t *way,
                          const berth_matmul_int8_t *matmul) {
-  uint8_t *patches = call->scratch[PATCHES];
+  uint8_t *patches = (uint8_t *)call->scratch[0] + way->packed_bytes;
   uint32_t patch = round_up(way->span, BERTH_CONV_STEP);
   uint32_t end = call->last_row * conv->output_w;
   uint32_t count;
@@ -342,7 +332,7 @@ berth_status_t berth_conv_int8_eval(berth_call_t *call, const berth_conv_t *conv
       .cpu = call->cpu,
   };
   way_t way = way_of(conv);
-  if (way.product) {
+  if (way.product || call->scratch_bytes < way.packed_bytes + way.patch_bytes) {
     run_product(call, conv, &context);
     return BERTH_OK;
   }

@@ -30,8 +30,45 @@ static uint32_t strip_pixels(const berth_conv_t *conv, uint32_t element) {
   return pixels > STRIP_PIXELS ? pixels - pixels % STRIP_PIXELS : pixels;
 }
 
+/* Bytes of one patch; 0 where nothing is gathered. */
+static uint32_t one_patch(const berth_conv_t *conv, uint32_t element) {
+  return berth_conv_in_place(conv) ? 0 : patch_step(conv, element);
+}
+
 uint32_t berth_conv_patch_bytes(const berth_conv_t *conv, uint32_t element) {
   return berth_conv_in_place(conv) ? 0 : strip_pixels(conv, element) * patch_step(conv, element);
+}
+
+void berth_conv_wish(const berth_conv_t *conv, uint32_t element, uint32_t factors,
+                     berth_contract_t *contract) {
+  uint32_t patch = one_patch(conv, element);
+  if (patch == 0) return;
+  contract->scratch[0] = patch > BERTH_CONV_STACK / 2 ? patch : 0;
+  contract->wish = factors + berth_conv_patch_bytes(conv, element);
+}
+
+void berth_conv_find_room(const berth_call_t *call, const berth_conv_t *conv, uint32_t element,
+                          uint32_t factors, berth_conv_room_t *room) {
+  uint32_t patch = one_patch(conv, element);
+  room->factors = NULL;
+  room->patches = NULL;
+  room->patch_bytes = 0;
+  if (patch == 0) return;
+  uint8_t *scratch = call->scratch[0];
+  uint32_t scratch_bytes = call->scratch_bytes, stack_bytes = BERTH_CONV_STACK;
+  uint8_t *stack = room->stack;
+  if (factors > 0 && scratch_bytes >= factors + patch) {
+    room->factors = scratch;
+    scratch += factors;
+    scratch_bytes -= factors;
+  } else if (factors > 0 && factors <= BERTH_CONV_STACK / 2) {
+    room->factors = stack;
+    stack += factors;
+    stack_bytes -= factors;
+  }
+  bool on_stack = stack_bytes >= patch && stack_bytes > scratch_bytes;
+  room->patches = on_stack ? stack : scratch;
+  room->patch_bytes = on_stack ? stack_bytes : scratch_bytes;
 }
 
 /* memcpy and memset for the few bytes that a row of a filter has: calls would cost more than they
@@ -90,7 +127,7 @@ void berth_conv_gather(const berth_conv_t *conv, uint32_t element, uint8_t fill,
 }
 
 void berth_conv_run(const berth_call_t *call, const berth_conv_t *conv, uint32_t element,
-                    uint32_t output_element, uint8_t fill, uint8_t *patches,
+                    uint32_t output_element, uint8_t fill, const berth_conv_room_t *room,
                     berth_conv_product_t *product, const void *context) {
   size_t in_pixel = (size_t)conv->input_c * element;
   size_t out_pixel = (size_t)conv->output_c * output_element;
@@ -113,6 +150,8 @@ void berth_conv_run(const berth_call_t *call, const berth_conv_t *conv, uint32_t
   uint32_t step = patch_step(conv, element);
   size_t row_step = step / conv->filter_h;
   uint32_t strip = direct ? conv->output_w : strip_pixels(conv, element);
+  if (!direct && strip > room->patch_bytes / step) strip = room->patch_bytes / step;
+  uint8_t *patches = room->patches;
   for (uint32_t row = call->first_row; row < call->last_row; row++) {
     uint32_t batch = row / conv->output_h, y = row % conv->output_h;
     uint8_t *out_row = berth_row(&conv->output, row);

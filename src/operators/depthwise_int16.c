@@ -4,8 +4,6 @@
 
 #define BLOCK 16u /* channels that are summed at a time */
 
-enum { FACTORS }; /* scratch */
-
 berth_status_t berth_depthwise_int16_prepare(berth_call_t *call, const berth_conv_t *conv,
                                              berth_contract_t *contract) {
   berth_status_t status =
@@ -13,8 +11,7 @@ berth_status_t berth_depthwise_int16_prepare(berth_call_t *call, const berth_con
   if (status != BERTH_OK) return status;
   status = berth_int16_check(call, &conv->input, &conv->filter, &conv->bias, &conv->output, false);
   if (status != BERTH_OK) return status;
-  berth_rescale_place(call, conv->filter.scales.count, true, &contract->workspace,
-                      &contract->scratch[FACTORS]);
+  berth_rescale_place(call, conv->filter.scales.count, false, &contract->workspace, NULL);
   return BERTH_OK;
 }
 
@@ -62,7 +59,7 @@ static void pixel(const berth_conv_t *conv, const berth_rescale_t *rescale, uint
 
 berth_status_t berth_depthwise_int16_eval(berth_call_t *call, const berth_conv_t *conv) {
   berth_rescale_t rescale = rescale_of(conv);
-  berth_rescale_use(call, &rescale, conv->output_c, call->scratch[FACTORS]);
+  berth_rescale_use(call, &rescale, conv->output_c, NULL);
   for (uint32_t first = 0; first < conv->output_c; first += BLOCK) {
     uint32_t count = conv->output_c - first < BLOCK ? conv->output_c - first : BLOCK;
     int32_t multipliers[BLOCK], shifts[BLOCK];

@@ -5,7 +5,8 @@
 
 #define BLOCK 32u /* channels that are summed at a time */
 
-enum { PACKED }; /* scratch */
+/* Scratch is only for AVX2; a usual filter's fits onto the stack where the plan has no room. */
+#define STACK 768u
 
 berth_status_t berth_depthwise_int8_prepare(berth_call_t *call, const berth_conv_t *conv,
                                             berth_contract_t *contract) {
@@ -19,7 +20,7 @@ berth_status_t berth_depthwise_int8_prepare(berth_call_t *call, const berth_conv
       berth_rescale_check(call, &conv->input, &conv->filter, &conv->output, conv->output_c, 3);
   if (status != BERTH_OK) return status;
   berth_rescale_place(call, conv->filter.scales.count, false, &contract->workspace, NULL);
-  contract->scratch[PACKED] = berth_depthwise_scratch(conv->filter_h * conv->filter_w);
+  contract->wish = berth_depthwise_scratch(conv->filter_h * conv->filter_w);
   return BERTH_OK;
 }
 
@@ -114,8 +115,11 @@ berth_status_t berth_depthwise_int8_eval(berth_call_t *call, const berth_conv_t 
                                       .rescale = rescale_of(conv)};
   berth_rescale_use(call, &depthwise.rescale, conv->output_c, NULL);
 #if BERTH_HAS_AVX2
-  if (call->cpu & BERTH_CPU_AVX2 && berth_depthwise_int8_avx2(&depthwise, call->scratch[PACKED],
-                                                              call->first_row, call->last_row)) {
+  _Alignas(16) uint8_t stack[STACK];
+  uint32_t wanted = berth_depthwise_scratch(conv->filter_h * conv->filter_w);
+  void *scratch = call->scratch_bytes >= wanted ? call->scratch[0] : wanted <= STACK ? stack : NULL;
+  if (call->cpu & BERTH_CPU_AVX2 && scratch != NULL &&
+      berth_depthwise_int8_avx2(&depthwise, scratch, call->first_row, call->last_row)) {
     return BERTH_OK;
   }
 #endif

@@ -66,6 +66,10 @@ void berth_rescale_place(const berth_call_t *call, uint32_t channels, bool share
   }
 }
 
+uint32_t berth_rescale_bytes(const berth_call_t *call, uint32_t channels) {
+  return channels > 1 && !call->store_multipliers ? FACTOR_BYTES * channels : 0;
+}
+
 void berth_rescale_init(const berth_call_t *call, const berth_rescale_t *rescale,
                         uint32_t channels) {
   if (rescale->scales == NULL || !call->store_multipliers) return;

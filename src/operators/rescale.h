@@ -46,6 +46,10 @@ void berth_rescale_factors(const berth_rescale_t *rescale, uint32_t first, uint3
 void berth_rescale_place(const berth_call_t *call, uint32_t channels, bool shared,
                          uint32_t *workspace, uint32_t *scratch);
 
+/* Bytes that the factors of `channels` filter scales take outside of the workspace; 0 where there
+ * is one for all, or where the call stores them. */
+uint32_t berth_rescale_bytes(const berth_call_t *call, uint32_t channels);
+
 /* init: fills the workspace, if that is where factors are kept. */
 void berth_rescale_init(const berth_call_t *call, const berth_rescale_t *rescale,
                         uint32_t channels);

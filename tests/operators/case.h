@@ -427,8 +427,12 @@ static inline berth_status_t case_run(case_t *c) {
     if (!tensor->value.known) continue;
     tensor->memory = tensor->value.data = case_allocate(tensor->value.bytes);
   }
-  for (uint32_t i = 0; i < BERTH_SCRATCH_MAX; i++)
-    if (c->contract.scratch[i] > 0) call->scratch[i] = case_allocate(c->contract.scratch[i]);
+  for (uint32_t i = 0; i < BERTH_SCRATCH_MAX; i++) {
+    uint32_t bytes = c->contract.scratch[i];
+    if (i == 0 && c->contract.wish > bytes) bytes = c->contract.wish;
+    if (i == 0) call->scratch_bytes = bytes;
+    if (bytes > 0) call->scratch[i] = case_allocate(bytes);
+  }
   if (c->contract.workspace > 0) call->workspace = case_allocate(c->contract.workspace);
   if (c->contract.state > 0) {
     call->state = case_allocate(c->contract.state);

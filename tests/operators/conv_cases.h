@@ -196,10 +196,12 @@ static inline void conv_check(const conv_family_t *family, const conv_case_t *c)
   int32_t dims[4];
   void *expected = conv_expected(family, c, dims);
   for (int stored = 0; stored < 2; stored++) {
-    for (int vector = 0; vector < 2; vector++) {
+    for (int way = 0; way < 4;
+         way++) { /* with and without vectors, with all scratch or the least */
       fake_t fake;
       conv_open(&fake, family, c);
-      fake.call.cpu = vector ? berth_cpu_detect() : 0;
+      fake.call.cpu = way & 1 ? berth_cpu_detect() : 0;
+      fake.grudging = way & 2;
       fake.call.store_multipliers = stored;
       assert_int_equal(fake_prepare(&fake), BERTH_OK);
       const berth_value_t *output = &fake.value[fake.output[0]];

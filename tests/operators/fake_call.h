@@ -32,6 +32,7 @@
 typedef struct fake {
   berth_call_t call;
   berth_contract_t contract; /* from fake_prepare */
+  bool grudging;             /* no more scratch than the contract demands */
   berth_value_t value[FAKE_TENSORS];
   uint32_t tensors;
   int32_t input[FAKE_TENSORS], output[FAKE_TENSORS]; /* tensors, or BERTH_NO_TENSOR */
@@ -188,7 +189,10 @@ static inline berth_status_t fake_prepare(fake_t *fake) {
   }
   for (uint32_t i = 0; i < BERTH_SCRATCH_MAX; i++) {
     free(fake->call.scratch[i]);
-    fake->call.scratch[i] = fake_memory(fake->contract.scratch[i]);
+    uint32_t bytes = fake->contract.scratch[i];
+    if (i == 0 && !fake->grudging && fake->contract.wish > bytes) bytes = fake->contract.wish;
+    if (i == 0) fake->call.scratch_bytes = bytes;
+    fake->call.scratch[i] = bytes > 0 ? fake_memory(bytes) : NULL;
   }
   free(fake->call.workspace);
   free(fake->call.state);
