@@ -104,15 +104,25 @@ typedef struct berth_conv_room {
 /* Bytes of all patches that berth_conv_run can use at a time; 0 where nothing is gathered. */
 uint32_t berth_conv_patch_bytes(const berth_conv_t *conv, uint32_t element);
 
-/* prepare: demands scratch if a single patch does not fit onto the stack, and wishes for as much as
- * berth_conv_run can use. `element`: bytes of an input element. `factors`: bytes for all channels'
- * factors, 0 if they are kept elsewhere. */
+/* prepare: wishes for as much scratch as berth_conv_run can use. `element`: bytes of an input
+ * element. `factors`: bytes for all channels' factors, 0 if they are kept elsewhere. */
 void berth_conv_wish(const berth_conv_t *conv, uint32_t element, uint32_t factors,
                      berth_contract_t *contract);
 
-/* eval: divides what there is. */
-void berth_conv_find_room(const berth_call_t *call, const berth_conv_t *conv, uint32_t element,
+/* eval: divides what there is. False: not even one patch fits; use berth_conv_each. */
+bool berth_conv_find_room(const berth_call_t *call, const berth_conv_t *conv, uint32_t element,
                           uint32_t factors, berth_conv_room_t *room);
+
+/* Without room for patches: calls `tap` for every tap inside the image of every output pixel, in
+ * the filter's order: `in` and `filter` are filter_c elements, of the input and of one output
+ * channel. `finish` comes after the last tap of each output element. Slow, and the same sums. */
+typedef struct berth_conv_each {
+  void (*tap)(void *context, const uint8_t *in, const uint8_t *filter, uint32_t count);
+  void (*finish)(void *context, uint32_t channel, uint8_t *out);
+  void *context;
+} berth_conv_each_t;
+void berth_conv_each(const berth_call_t *call, const berth_conv_t *conv, uint32_t element,
+                     uint32_t output_element, const berth_conv_each_t *each);
 
 /* Runs `product` over the output rows that the call asks for. `fill` is the byte that stands for
  * zero in padding. */

@@ -108,9 +108,41 @@ static void product(const void *context, uint32_t group, const uint8_t *in, size
   berth_matmul_int8(&c->matmul, c->cpu, group, in, in_step, out, out_step, count);
 }
 
+/* Where there is no room even for one pixel's inputs: tap by tap. */
+typedef struct sum {
+  const berth_matmul_int8_t *matmul;
+  uint32_t sum;
+} sum_t;
+
+static void add_tap(void *context, const uint8_t *in, const uint8_t *filter, uint32_t count) {
+  sum_t *s = context;
+  const berth_matmul_int8_t *m = s->matmul;
+  for (uint32_t i = 0; i < count; i++) {
+    int32_t a = m->is_unsigned ? in[i] : (int8_t)in[i];
+    int32_t b = m->is_unsigned ? filter[i] : (int8_t)filter[i];
+    s->sum += (uint32_t)((a - m->input_zero) * (b - m->filter_zero));
+  }
+}
+
+static void finish_sum(void *context, uint32_t channel, uint8_t *out) {
+  sum_t *s = context;
+  const berth_matmul_int8_t *m = s->matmul;
+  if (m->bias != NULL) s->sum += (uint32_t)berth_load_int32(m->bias, channel);
+  berth_multiplier_t factor;
+  berth_rescale_factors(&m->rescale, channel, 1, &factor.multiplier, &factor.shift);
+  *out = (uint8_t)berth_rescale_apply(&m->rescale, (int32_t)s->sum, factor);
+  s->sum = 0;
+}
+
 static void run_product(const berth_call_t *call, const berth_conv_t *conv, context_t *context) {
   berth_conv_room_t room;
-  berth_conv_find_room(call, conv, 1, berth_rescale_bytes(call, conv->filter.scales.count), &room);
+  uint32_t factors = berth_rescale_bytes(call, conv->filter.scales.count);
+  if (!berth_conv_find_room(call, conv, 1, factors, &room)) {
+    sum_t sum = {.matmul = &context->matmul};
+    berth_rescale_use(call, &context->matmul.rescale, conv->output_c, room.factors);
+    berth_conv_each(call, conv, 1, 1, &(berth_conv_each_t){add_tap, finish_sum, &sum});
+    return;
+  }
   berth_rescale_use(call, &context->matmul.rescale, conv->output_c, room.factors);
   berth_conv_run(call, conv, 1, 1, (uint8_t)conv->input.zero_point, &room, product, context);
 }

@@ -43,17 +43,16 @@ void berth_conv_wish(const berth_conv_t *conv, uint32_t element, uint32_t factor
                      berth_contract_t *contract) {
   uint32_t patch = one_patch(conv, element);
   if (patch == 0) return;
-  contract->scratch[0] = patch > BERTH_CONV_STACK / 2 ? patch : 0;
   contract->wish = factors + berth_conv_patch_bytes(conv, element);
 }
 
-void berth_conv_find_room(const berth_call_t *call, const berth_conv_t *conv, uint32_t element,
+bool berth_conv_find_room(const berth_call_t *call, const berth_conv_t *conv, uint32_t element,
                           uint32_t factors, berth_conv_room_t *room) {
   uint32_t patch = one_patch(conv, element);
   room->factors = NULL;
   room->patches = NULL;
   room->patch_bytes = 0;
-  if (patch == 0) return;
+  if (patch == 0) return true;
   uint8_t *scratch = call->scratch[0];
   uint32_t scratch_bytes = call->scratch_bytes, stack_bytes = BERTH_CONV_STACK;
   uint8_t *stack = room->stack;
@@ -69,6 +68,39 @@ void berth_conv_find_room(const berth_call_t *call, const berth_conv_t *conv, ui
   bool on_stack = stack_bytes >= patch && stack_bytes > scratch_bytes;
   room->patches = on_stack ? stack : scratch;
   room->patch_bytes = on_stack ? stack_bytes : scratch_bytes;
+  return room->patch_bytes >= patch;
+}
+
+void berth_conv_each(const berth_call_t *call, const berth_conv_t *conv, uint32_t element,
+                     uint32_t output_element, const berth_conv_each_t *each) {
+  uint32_t group_size = conv->output_c / conv->groups;
+  size_t tap = (size_t)conv->filter_c * element, pixel = (size_t)conv->input_c * element;
+  for (uint32_t row = call->first_row; row < call->last_row; row++) {
+    uint32_t batch = row / conv->output_h, y = row % conv->output_h;
+    berth_taps_t v =
+        berth_taps(y, conv->stride_h, conv->pad_h, conv->dilation_h, conv->filter_h, conv->input_h);
+    uint8_t *out = berth_row(&conv->output, row);
+    for (uint32_t x = 0; x < conv->output_w; x++) {
+      berth_taps_t h = berth_taps(x, conv->stride_w, conv->pad_w, conv->dilation_w, conv->filter_w,
+                                  conv->input_w);
+      for (uint32_t c = 0; c < conv->output_c; c++, out += output_element) {
+        const uint8_t *filter =
+            conv->filter.data + (size_t)c * conv->filter_h * conv->filter_w * conv->filter_c;
+        for (uint32_t i = v.first; i < v.last; i++) {
+          uint32_t input_y = v.at + (i - v.first) * conv->dilation_h;
+          const uint8_t *in =
+              (const uint8_t *)berth_row(&conv->input, batch * conv->input_h + input_y) +
+              c / group_size * tap;
+          for (uint32_t j = h.first; j < h.last; j++) {
+            uint32_t input_x = h.at + (j - h.first) * conv->dilation_w;
+            each->tap(each->context, in + input_x * pixel,
+                      filter + ((size_t)i * conv->filter_w + j) * conv->filter_c, conv->filter_c);
+          }
+        }
+        each->finish(each->context, c, out);
+      }
+    }
+  }
 }
 
 /* memcpy and memset for the few bytes that a row of a filter has: calls would cost more than they
