@@ -3,8 +3,9 @@
 #include "berth/plan.h"
 
 static const berth_planner_t *const planners[] = {
-    &berth_planner_none, &berth_planner_linear,  &berth_planner_tflm,  &berth_planner_tflite,
-    &berth_planner_size, &berth_planner_breadth, &berth_planner_exact, &berth_planner_best,
+    &berth_planner_none,   &berth_planner_linear, &berth_planner_tflm,
+    &berth_planner_tflite, &berth_planner_size,   &berth_planner_breadth,
+    &berth_planner_search, &berth_planner_exact,  &berth_planner_best,
 };
 
 enum { PLANNER_COUNT = sizeof planners / sizeof planners[0] };
