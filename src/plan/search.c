@@ -16,7 +16,6 @@
 #include "plan/share.h"
 #include <string.h>
 
-#define DEFAULT_WORK  ((uint64_t)1 << 30)
 #define REPORT_EVERY  ((uint64_t)1 << 20) /* units of work between two calls of `progress` */
 #define FIRST_ATTEMPT ((uint64_t)1 << 22) /* units of work for one target in the beginning */
 #define PROMOTIONS    ((uint64_t)1 << 23) /* units of work, and a few passes, to promote in */
@@ -223,16 +222,43 @@ static uint64_t at_most(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }
 
-/* Targets between goal and best, the goal first, then nearer and nearer to the best. */
+/* The largest number that all sizes, alignments and fixed offsets are multiples of. */
+static uint64_t grain_of(const berth_search_set_t *set) {
+  uint64_t grain = 0;
+  for (uint32_t i = 0; i < set->part_count; i++) {
+    const berth_search_item_t *item = &set->items[set->parts[i].item];
+    uint64_t numbers[] = {set->parts[i].size, item->align, item->fixed ? set->parts[i].offset : 0};
+    for (int k = 0; k < 3; k++) {
+      if (k == 1 && item->align == 1) continue; /* any offset will do, so a multiple will */
+      while (numbers[k] != 0) {
+        uint64_t rest = grain % numbers[k];
+        grain = numbers[k];
+        numbers[k] = rest;
+      }
+    }
+  }
+  return grain;
+}
+
+/* Targets between goal and best, the goal first, then nearer and nearer to the best. They are
+ * multiples of the grain, lest what is placed just below them leave useless gaps. */
 static void improve(berth_search_t *search) {
-  uint64_t share = FIRST_ATTEMPT, left = search->work_limit - search->work;
+  uint64_t left = search->work_limit - at_most(search->work, search->work_limit);
+  uint64_t share = at_most(FIRST_ATTEMPT, left / 16);
   berth_search_eject_prepare(search);
   uint64_t trial = PROMOTIONS + 4 * search->kernel.encounters;
-  berth_search_promote(search, search->goal, search->work + at_most(trial, left / 4));
+  trial = at_most(trial, left / 8);
+  berth_search_promote(search, INT64_MAX, search->work + trial);
+  if (search->best > search->goal) {
+    berth_search_promote(search, search->goal, search->work + trial);
+  }
+  uint64_t grain = grain_of(&search->kernel);
   uint32_t level = 0;
   while (search->best > search->goal && berth_search_go_on(search, search->work_limit)) {
     uint64_t before = search->best, gap = before - search->goal;
     uint64_t target = before - 1 - ((gap - 1) >> level);
+    target -= target % grain;
+    if (target < search->goal) target = search->goal;
     uint64_t limit = at_most(search->work + share, search->work_limit);
     if (berth_search_eject(search, target, limit)) {
       if (level > 0) level--;
@@ -241,6 +267,12 @@ static void improve(berth_search_t *search) {
       share = at_most(2 * share, search->work_limit);
     }
   }
+}
+
+/* A tenth of a second for a hundred buffers, half a minute for a hundred thousand and more. */
+static uint64_t default_work(const berth_problem_t *problem) {
+  uint64_t work = ((uint64_t)1 << 22) + ((uint64_t)problem->buffer_count << 14);
+  return at_most(work, (uint64_t)1 << 30);
 }
 
 static berth_status_t make(const berth_problem_t *problem, const berth_plan_options_t *options,
@@ -262,11 +294,14 @@ static berth_status_t make(const berth_problem_t *problem, const berth_plan_opti
   search.options = options;
   search.lower_bound = plan->lower_bound;
   search.goal = goal;
-  search.work_limit = options->work_limit != 0 ? options->work_limit : DEFAULT_WORK;
+  search.work_limit = options->work_limit != 0 ? options->work_limit : default_work(problem);
   search.random = 0x9e3779b97f4a7c15u;
   search.best = UINT64_MAX;
   form_parts(&search, &greedy);
   form_reliefs(&search, search.kernel.live);
+  uint64_t fixed_peak = berth_search_peak(&search.whole); /* of whole SHARE groups, too */
+  if (plan->lower_bound < fixed_peak) plan->lower_bound = search.lower_bound = fixed_peak;
+  if (search.goal < fixed_peak) search.goal = fixed_peak;
   berth_workspace_t scratch = berth_workspace_over(area, area_bytes);
   lay_out_scratch(&search, problem->buffer_count, problem->pair_count, &scratch);
   if (problem->pair_count > 0) {

@@ -195,10 +195,11 @@ void berth_search_start(berth_search_t *search);
 #define BERTH_SEARCH_HOTTEST_FIRST 65536u /* of equal hotness by size */
 void berth_search_order(berth_search_t *search, uint32_t weight);
 
-/* search_promote.c: tries to bring the kernel below `target` until the work reaches `limit`. */
-bool berth_search_promote(berth_search_t *search, uint64_t target, uint64_t limit);
+/* search_promote.c: tries to bring the kernel to `target` and then lower, until the work reaches
+ * `limit`. */
+void berth_search_promote(berth_search_t *search, uint64_t target, uint64_t limit);
 
-/* search_eject.c: the same from the best plan on. */
+/* search_eject.c: tries to bring the best plan to `target` until the work reaches `limit`. */
 bool berth_search_eject(berth_search_t *search, uint64_t target, uint64_t limit);
 void berth_search_eject_prepare(berth_search_t *search);
 

@@ -7,12 +7,16 @@
  * Nagata & Bräysy, "A powerful route minimization heuristic ...", 2009). A penalty counts for more
  * where an item has many neighbours, since moving it costs more work and disturbs more.
  *
+ * Gaps come and go everywhere; now and then all sinks, so that many small ones become few large
+ * ones.
+ *
  * Every move concerns one neighbourhood in time, so that a large plan with few tight spots is
  * improved as fast as a small one. When few items are in the queue, they are placed above all
  * others for a moment, in case that makes a plan better than the best.
  */
 #include "plan/search.h"
 
+enum { SETTLE_EVERY = 32 };       /* times the work of letting all sink */
 enum { FEW = 32 };                /* items in the queue that are worth completing a plan for */
 #define NEVER ((uint64_t)1 << 40) /* cost of moving a fixed item; penalties stay far below */
 
@@ -130,6 +134,27 @@ static choice_t cheapest(berth_search_t *search, uint64_t room, uint64_t align) 
   return choice;
 }
 
+/* ---- Settling -----------------------------------------------------------------------------------
+ */
+
+/* Lets everything placed sink to the lowest free offset, the lowest first. */
+static void settle(berth_search_t *search) {
+  berth_search_set_t *set = &search->kernel;
+  uint64_t *key = (uint64_t *)search->turn;
+  uint32_t count = 0;
+  for (uint32_t j = 0; j < set->item_count; j++) {
+    uint64_t offset = berth_search_offset(set, j);
+    key[j] = ~offset;
+    if (offset != BERTH_SEARCH_UNPLACED && !set->items[j].fixed) search->order[count++] = j;
+  }
+  berth_search_sort_by_key(search->order, count, key, search->place);
+  for (uint32_t i = 0; i < count; i++) {
+    berth_search_collect(search, set, search->order[i]);
+    uint64_t offset = berth_search_first_fit(search, set->items[search->order[i]].align);
+    berth_search_place(set, search->order[i], offset);
+  }
+}
+
 /* ---- The search --------------------------------------------------------------------------------
  */
 
@@ -164,8 +189,13 @@ static uint32_t take_away_above(berth_search_t *search, uint64_t target) {
 bool berth_search_eject(berth_search_t *search, uint64_t target, uint64_t limit) {
   berth_search_set_t *set = &search->kernel;
   uint32_t queued = take_away_above(search, target), fewest = FEW + 1;
+  uint64_t interval = SETTLE_EVERY * (1 + set->encounters), next_settling = search->work + interval;
   while (queued > 0) {
     if (!berth_search_go_on(search, limit)) return false;
+    if (search->work >= next_settling) {
+      settle(search);
+      next_settling = search->work + interval;
+    }
     uint32_t number = draw(search, &queued);
     berth_search_item_t *item = &set->items[number];
     if (item->size > target) return false;

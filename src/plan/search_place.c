@@ -60,7 +60,7 @@ static void gather_part(berth_search_t *search, const berth_search_set_t *set, u
   uint32_t item = set->parts[part].item, *found = search->neighbours;
   uint64_t size = set->parts[part].size;
   uint32_t count = berth_search_neighbours(set, part, found);
-  search->work += 2 + count / 4;
+  search->work += 10 + count / 4;
   bool relieved = set->relieved && note_reliefs(search, set, part) > 0;
   for (uint32_t k = 0; k < count; k++) {
     const berth_search_part_t *other = &set->parts[found[k]];

@@ -4,7 +4,8 @@
  * This is squeaky wheel optimisation (Joslin & Clements 1999), but incremental: a change of one
  * item's offset concerns only later items that it hits, or that lie above where it was, so that
  * only these are placed again, in their order. What is far away in time is never touched, and one
- * promotion costs about as much as its neighbourhood.
+ * promotion costs about as much as its neighbourhood. Whenever all ends below the target, a plan is
+ * found, and the target becomes a byte less than its peak.
  *
  * Invariant: an item that isn't in the queue is where the greedy order would place it, given all
  * that come before it. The queue is a heap by turn.
@@ -73,7 +74,42 @@ static void disturb(berth_search_t *search, uint32_t item, uint64_t before, uint
   }
 }
 
-bool berth_search_promote(berth_search_t *search, uint64_t target, uint64_t limit) {
+/* Everything that ends above the target has to be placed again. Returns how much that is. */
+static uint32_t enqueue_above(berth_search_t *search, uint64_t target) {
+  const berth_search_set_t *set = &search->kernel;
+  uint32_t queued = 0;
+  for (uint32_t j = 0; j < set->item_count; j++) {
+    uint64_t end = berth_search_offset(set, j) + set->items[j].size;
+    if (!set->items[j].fixed && end > target) enqueue(search, j, &queued);
+  }
+  return queued;
+}
+
+/* Places what is queued, and what that concerns; false if the budget ended before. */
+static bool work_off(berth_search_t *search, uint64_t target, uint64_t limit, uint32_t queued,
+                     int64_t *front) {
+  berth_search_set_t *set = &search->kernel;
+  while (queued > 0) {
+    if (!berth_search_go_on(search, limit)) return false;
+    uint32_t item = dequeue(search, &queued);
+    uint64_t before = berth_search_offset(set, item);
+    berth_search_gather(search, set, item);
+    uint32_t later = split_by_turn(search, item);
+    berth_search_sort_intervals(search->intervals, search->interval_count);
+    search->work += search->interval_count;
+    uint64_t offset = berth_search_first_fit(search, set->items[item].align);
+    if (offset + set->items[item].size > target) {
+      search->turn[item] = --*front;
+      enqueue(search, item, &queued);
+    } else {
+      berth_search_place(set, item, offset);
+      disturb(search, item, before, later, &queued);
+    }
+  }
+  return true;
+}
+
+void berth_search_promote(berth_search_t *search, uint64_t target, uint64_t limit) {
   berth_search_set_t *set = &search->kernel;
   uint32_t queued = 0;
   int64_t front = 0;
@@ -87,23 +123,12 @@ bool berth_search_promote(berth_search_t *search, uint64_t target, uint64_t limi
   for (uint32_t i = 0; i < set->item_count; i++) {
     if (!set->items[search->order[i]].fixed) enqueue(search, search->order[i], &queued);
   }
-  while (queued > 0) {
-    if (!berth_search_go_on(search, limit)) return false;
-    uint32_t item = dequeue(search, &queued);
-    uint64_t before = berth_search_offset(set, item);
-    berth_search_gather(search, set, item);
-    uint32_t later = split_by_turn(search, item);
-    berth_search_sort_intervals(search->intervals, search->interval_count);
-    search->work += search->interval_count;
-    uint64_t offset = berth_search_first_fit(search, set->items[item].align);
-    if (offset + set->items[item].size > target) {
-      search->turn[item] = --front;
-      enqueue(search, item, &queued);
-    } else {
-      berth_search_place(set, item, offset);
-      disturb(search, item, before, later, &queued);
-    }
+  while (work_off(search, target, limit, queued, &front)) {
+    uint64_t peak = berth_search_peak(set);
+    berth_search_keep(search, peak);
+    if (peak <= search->goal) return;
+    target = (peak < search->best ? peak : search->best) - 1;
+    queued = enqueue_above(search, target);
+    if (queued == 0) return; /* what is fixed ends there */
   }
-  berth_search_keep(search, berth_search_peak(set));
-  return true;
 }
