@@ -12,6 +12,7 @@
 typedef struct resize {
   bool nearest, align_corners, half_pixel;
   bool integer; /* positions in units of 2^-10 */
+  bool bytes;   /* uint8 */
   int32_t height, width, depth;
   int32_t output_height, output_width;
 } resize_t;
@@ -52,9 +53,11 @@ static position_t float_position(int32_t at, int32_t input, int32_t output,
   float scale = (float)input / (float)output;
   if (resize->align_corners && output > 1) scale = (float)(input - 1) / (float)(output - 1);
   float scaled = resize->half_pixel ? ((float)at + 0.5f) * scale - 0.5f : (float)at * scale;
-  int32_t low = berth_clamp((int32_t)floorf(scaled), 0, input - 1);
-  int32_t high = berth_clamp((int32_t)ceilf(scaled), 0, input - 1);
-  return (position_t){low, high, scaled - (float)low, 0};
+  int32_t low = (int32_t)scaled; /* floorf and ceilf, which are slow calls on some machines */
+  if ((float)low > scaled) low--;
+  int32_t high = (float)low < scaled ? low + 1 : low;
+  low = berth_clamp(low, 0, input - 1);
+  return (position_t){low, berth_clamp(high, 0, input - 1), scaled - (float)low, 0};
 }
 
 static position_t position_of(int32_t at, int32_t input, int32_t output, const resize_t *resize) {
@@ -72,6 +75,7 @@ static berth_status_t read_resize(berth_call_t *call, const berth_value_t *input
   int64_t height = berth_shape_int(&size, 0), width = berth_shape_int(&size, 1);
   *resize = (resize_t){.nearest = call->op.code == BERTH_BUILTIN_RESIZE_NEAREST_NEIGHBOR,
                        .integer = input->type == BERTH_TYPE_INT8 || input->type == BERTH_TYPE_INT16,
+                       .bytes = input->type == BERTH_TYPE_UINT8,
                        .height = input->dims[1],
                        .width = input->dims[2],
                        .depth = input->dims[3]};
@@ -129,6 +133,9 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
 
 /* ---- One output position -------------------------------------------------------------------- */
 
+#define BLOCK 64u /* channels of uint8 that are kept as floats */
+#define LANES 32u
+
 /* The pixels around it: upper and lower row, left and right. */
 typedef struct corners {
   const void *upper_left, *upper_right, *lower_left, *lower_right;
@@ -165,6 +172,17 @@ static inline void weigh(const position_t *x, const position_t *y, float *w) {
     for (uint32_t i = 0; i < depth; i++)                                                           \
       result[i] = (uint8_t)(int32_t)((float)ul[i] * w[0] + (float)ur[i] * w[1] +                   \
                                      (float)ll[i] * w[2] + (float)lr[i] * w[3] + 0.5f);            \
+  }                                                                                                \
+  /* The same for corners that were made floats before, in lines of a multiple of LANES. */        \
+  target static void blend_cached##suffix(const float(*corner)[BLOCK], const position_t *x,        \
+                                          const position_t *y, uint8_t *to, uint32_t depth) {      \
+    uint8_t result[BLOCK];                                                                         \
+    float w[4];                                                                                    \
+    weigh(x, y, w);                                                                                \
+    for (uint32_t i = 0; i < (depth + LANES - 1) / LANES * LANES; i++)                             \
+      result[i] = (uint8_t)(int32_t)(corner[0][i] * w[0] + corner[1][i] * w[1] +                   \
+                                     corner[2][i] * w[2] + corner[3][i] * w[3] + 0.5f);            \
+    memcpy(to, result, depth);                                                                     \
   }
 
 /* Products of 2^-10 weights; int8 sums fit 32 bits. Ties are rounded away from zero. */
@@ -218,8 +236,39 @@ static blend_t pick(const berth_call_t *call, berth_tensor_type_t type) {
                                     : BERTH_RUN_FOR(call, blend_float);
 }
 
-static void resize_row(const resize_t *resize, blend_t blend, const uint8_t *upper,
-                       const uint8_t *lower, const position_t *y, uint8_t *to, size_t pixel) {
+typedef void (*blend_cached_t)(const float (*corner)[BLOCK], const position_t *x,
+                               const position_t *y, uint8_t *to, uint32_t depth);
+
+/* A row of uint8. Many output positions have the same corners where an image is enlarged: they are
+ * made floats once. */
+static void resize_row_uint8(const resize_t *resize, blend_cached_t blend, const uint8_t *upper,
+                             const uint8_t *lower, const position_t *y, uint8_t *to) {
+  float corner[4][BLOCK] = {{0}};
+  int32_t low = -1, high = -1;
+  uint32_t depth = (uint32_t)resize->depth;
+  for (int32_t i = 0; i < resize->output_width; i++, to += depth) {
+    position_t x = position_of(i, resize->width, resize->output_width, resize);
+    if (x.low != low || x.high != high) {
+      low = x.low;
+      high = x.high;
+      for (uint32_t k = 0; k < depth; k++) {
+        corner[0][k] = upper[(uint32_t)low * depth + k];
+        corner[1][k] = upper[(uint32_t)high * depth + k];
+        corner[2][k] = lower[(uint32_t)low * depth + k];
+        corner[3][k] = lower[(uint32_t)high * depth + k];
+      }
+    }
+    blend((const float(*)[BLOCK])corner, &x, y, to, depth);
+  }
+}
+
+static void resize_row(const berth_call_t *call, const resize_t *resize, blend_t blend,
+                       const uint8_t *upper, const uint8_t *lower, const position_t *y, uint8_t *to,
+                       size_t pixel) {
+  if (!resize->nearest && resize->bytes && pixel <= BLOCK) {
+    resize_row_uint8(resize, BERTH_RUN_FOR(call, blend_cached), upper, lower, y, to);
+    return;
+  }
   for (int32_t i = 0; i < resize->output_width; i++, to += pixel) {
     position_t x = position_of(i, resize->width, resize->output_width, resize);
     size_t left = (size_t)x.low * pixel, right = (size_t)x.high * pixel;
@@ -250,7 +299,7 @@ static berth_status_t eval(berth_call_t *call) {
     uint32_t image = row / height * (uint32_t)resize.height;
     position_t y =
         position_of((int32_t)(row % height), resize.height, resize.output_height, &resize);
-    resize_row(&resize, blend, berth_row(&input, image + (uint32_t)y.low),
+    resize_row(call, &resize, blend, berth_row(&input, image + (uint32_t)y.low),
                berth_row(&input, image + (uint32_t)y.high), &y, berth_row(&output, row), pixel);
   }
   return BERTH_OK;
