@@ -11,7 +11,6 @@
 
 typedef struct add {
   int32_t left_zero, right_zero, output_zero;
-  int32_t guard;
   berth_multiplier_t left, right, output;
   int32_t min, max;           /* also of int32 */
   float float_min, float_max; /* of float32 */
@@ -30,8 +29,7 @@ static add_t parameters(const berth_call_t *call, const berth_value_t *inputs,
                         const berth_value_t *output) {
   add_t add = {.left_zero = inputs[0].zero_point,
                .right_zero = inputs[1].zero_point,
-               .output_zero = output->zero_point,
-               .guard = output->type == BERTH_TYPE_INT16 ? 15 : 20};
+               .output_zero = output->zero_point};
   berth_activation_range_float(activation_of(call), &add.float_min, &add.float_max);
   if (!berth_is_quantized_type(output->type)) {
     add.min = add.float_min < -1.0f ? INT32_MIN : (int32_t)add.float_min;
@@ -41,7 +39,7 @@ static add_t parameters(const berth_call_t *call, const berth_value_t *inputs,
   berth_activation_range(output, activation_of(call), &add.min, &add.max);
   float larger = inputs[0].scale > inputs[1].scale ? inputs[0].scale : inputs[1].scale;
   float left = inputs[0].scale, right = inputs[1].scale, scale = output->scale;
-  float unit = (float)(1 << add.guard), common = 2.0f * larger;
+  float unit = output->type == BERTH_TYPE_INT16 ? 0x1p15f : 0x1p20f, common = 2.0f * larger;
   if (is_sub(call) && output->type != BERTH_TYPE_UINT8) { /* TFLM's SUB divides floats */
     add.left = berth_quantize_multiplier((double)(left / common));
     add.right = berth_quantize_multiplier((double)(right / common));
@@ -75,21 +73,42 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
 
 /* ---- Runs ----------------------------------------------------------------------------------- */
 
-static inline int32_t rescale(int32_t x, int32_t zero, int32_t guard, berth_multiplier_t by) {
-  return berth_multiply_small((int32_t)((uint32_t)(x - zero) << guard), by);
+/* A number in the common units, with the guard bits: of int16. */
+static inline int32_t rescale_16(int32_t x, int32_t zero, berth_multiplier_t by) {
+  return berth_multiply_small((int32_t)((uint32_t)(x - zero) << 15), by);
 }
 
-static inline int32_t add_quantized(const add_t *add, int32_t a, int32_t b) {
-  int32_t sum = rescale(a, add->left_zero, add->guard, add->left) +
-                rescale(b, add->right_zero, add->guard, add->right);
+/* The same for 8-bit numbers and 20 bits of guard, without 64-bit products: of the high product
+ * floor((x 2^20 m + 2^30) / 2^31), the upper half of m contributes x (m >> 16) 2^5, which is whole,
+ * and the lower half floor((x (m mod 2^16) + 2^10) / 2^11). */
+static inline int32_t rescale_8(int32_t x, int32_t zero, berth_multiplier_t by) {
+  int32_t centred = x - zero;
+  int32_t high = centred * (by.multiplier >> 16), low = centred * (by.multiplier & 0xffff);
+  return berth_divide_by_power(high * 32 + ((low + 1024) >> 11), -by.shift);
+}
+
+static inline int32_t finish(const add_t *add, int32_t sum) {
   return berth_clamp(berth_multiply_small(sum, add->output) + add->output_zero, add->min, add->max);
 }
 
-static inline int32_t sub_quantized(const add_t *add, int32_t a, int32_t b) {
-  int32_t difference = rescale(a, add->left_zero, add->guard, add->left) -
-                       rescale(b, add->right_zero, add->guard, add->right);
-  return berth_clamp(berth_multiply_small(difference, add->output) + add->output_zero, add->min,
-                     add->max);
+static inline int32_t add_8(const add_t *add, int32_t a, int32_t b) {
+  return finish(add, rescale_8(a, add->left_zero, add->left) +
+                         rescale_8(b, add->right_zero, add->right));
+}
+
+static inline int32_t sub_8(const add_t *add, int32_t a, int32_t b) {
+  return finish(add, rescale_8(a, add->left_zero, add->left) -
+                         rescale_8(b, add->right_zero, add->right));
+}
+
+static inline int32_t add_16(const add_t *add, int32_t a, int32_t b) {
+  return finish(add, rescale_16(a, add->left_zero, add->left) +
+                         rescale_16(b, add->right_zero, add->right));
+}
+
+static inline int32_t sub_16(const add_t *add, int32_t a, int32_t b) {
+  return finish(add, rescale_16(a, add->left_zero, add->left) -
+                         rescale_16(b, add->right_zero, add->right));
 }
 
 static inline float clamp_float(float x, float min, float max) {
@@ -111,12 +130,12 @@ static inline float clamp_float(float x, float min, float max) {
   BERTH_BINARY_RUN(int32_t, int32_t,                                                               \
                    berth_clamp((int32_t)((uint32_t)a operation(uint32_t) b), min, max))
 
-BERTH_RUN(add_int8, QUANTIZED(int8_t, add_quantized))
-BERTH_RUN(add_uint8, QUANTIZED(uint8_t, add_quantized))
-BERTH_RUN(add_int16, QUANTIZED(int16_t, add_quantized))
-BERTH_RUN(sub_int8, QUANTIZED(int8_t, sub_quantized))
-BERTH_RUN(sub_uint8, QUANTIZED(uint8_t, sub_quantized))
-BERTH_RUN(sub_int16, QUANTIZED(int16_t, sub_quantized))
+BERTH_RUN(add_int8, QUANTIZED(int8_t, add_8))
+BERTH_RUN(add_uint8, QUANTIZED(uint8_t, add_8))
+BERTH_RUN(add_int16, QUANTIZED(int16_t, add_16))
+BERTH_RUN(sub_int8, QUANTIZED(int8_t, sub_8))
+BERTH_RUN(sub_uint8, QUANTIZED(uint8_t, sub_8))
+BERTH_RUN(sub_int16, QUANTIZED(int16_t, sub_16))
 BERTH_RUN(add_float, FLOAT(+))
 BERTH_RUN(sub_float, FLOAT(-))
 BERTH_RUN(add_int32, INT32(+))
