@@ -26,6 +26,7 @@ RUNS = {
     "control_flow": 4,  # More and more steps; both branches are taken.
     "custom_op": 3,  # The last one on zeros, where no row is above the threshold.
     "lstm_sequence_int8": 3,
+    "resource_variables": 5,
     "svdf_keyword_int8": 10,  # Longer than the first layers remember.
 }
 

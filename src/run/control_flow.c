@@ -170,4 +170,12 @@ static const berth_kernel_t while_kernel = {
 static const berth_kernel_t once_kernel = {
     .code = BERTH_BUILTIN_CALL_ONCE, .prepare = once_prepare, .eval = once_eval};
 
-const berth_kernel_t *const berth_run_kernels[] = {&if_kernel, &while_kernel, &once_kernel, NULL};
+const berth_kernel_t *const berth_run_kernels[] = {
+    &if_kernel,
+    &while_kernel,
+    &once_kernel,
+    &berth_run_assign_variable,
+    &berth_run_read_variable,
+    &berth_run_var_handle,
+    NULL,
+};

@@ -173,9 +173,7 @@ berth_status_t berth_interpreter_reset(berth_interpreter_t *interpreter) {
     const berth_operator_place_t *place = &interpreter->operators[i];
     if (place->state) {
       uint8_t *state = berth_run_persistent(interpreter, place->state);
-      uint32_t bytes;
-      memcpy(&bytes, state - 16, sizeof bytes); /* prepare keeps the size in front of it */
-      memset(state, 0, bytes);
+      memset(state, 0, berth_run_state_bytes(state));
     }
   }
   return BERTH_OK;

@@ -1,5 +1,6 @@
 /* The blocks that the caller gave: what is taken from their ends, and what is left. */
 #include "run.h"
+#include <string.h>
 
 static bool is_shared(const berth_memory_t *memory) {
   return memory->data == NULL;
@@ -62,4 +63,10 @@ void *berth_run_take_persistent(berth_interpreter_t *interpreter, uint32_t bytes
 
 void *berth_run_persistent(const berth_interpreter_t *interpreter, uint32_t distance) {
   return persistent_end(interpreter) - distance;
+}
+
+uint32_t berth_run_state_bytes(const void *state) {
+  uint32_t bytes;
+  memcpy(&bytes, (const uint8_t *)state - 16, sizeof bytes);
+  return bytes;
 }

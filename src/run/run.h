@@ -50,6 +50,9 @@ void *berth_run_take_persistent(berth_interpreter_t *interpreter, uint32_t bytes
 /* The address of something that is `distance` bytes from the end of the persistent block. */
 void *berth_run_persistent(const berth_interpreter_t *interpreter, uint32_t distance);
 
+/* How many bytes an operator's state has: prepare keeps the size in front of it. */
+uint32_t berth_run_state_bytes(const void *state);
+
 /* Bytes of `activations` that are not taken from its end. */
 uint32_t berth_run_head_room(const berth_interpreter_t *interpreter);
 
@@ -100,6 +103,11 @@ berth_status_t berth_run_subgraph(berth_interpreter_t *interpreter, uint32_t sub
 
 /* Kernels that need the interpreter itself (IF, WHILE, ...), NULL-terminated: control_flow.c. */
 extern const berth_kernel_t *const berth_run_kernels[];
+
+/* Of them, those in resource.c. */
+extern const berth_kernel_t berth_run_assign_variable;
+extern const berth_kernel_t berth_run_read_variable;
+extern const berth_kernel_t berth_run_var_handle;
 
 /* The plan in the model's metadata: `*count` offsets, or 0 where there is none; offline_plan.c.
  * FORMAT if it is there but malformed. */

@@ -20,6 +20,7 @@ TYPES = {
     "int32": (2, "i"),
     "uint8": (3, "B"),
     "bool": (6, "?"),
+    "resource": (13, "I"),
     "int16": (7, "h"),
     "int8": (9, "b"),
 }
@@ -28,7 +29,7 @@ SAME, VALID = 0, 1
 NONE, RELU, RELU6, TANH = 0, 1, 3, 4
 
 # Operator: (code, number of its options in the BuiltinOptions union, their fields in the schema's
-# order as name:struct-letter with "-" for one that is never written, and for each version the first
+# order as name:struct-letter (s: text) with "-" for one that is never written, and for each version the first
 # TensorFlow release that runs it). Every field written here has the default 0 or none.
 _POOL = "padding:b stride_w:i stride_h:i filter_width:i filter_height:i activation:b"
 OPERATORS = {
@@ -46,6 +47,7 @@ OPERATORS = {
     "FULLY_CONNECTED": (9, 8, "activation:b", {1: "1.5.0", 4: "1.14.0"}),
     "LOGISTIC": (14, 0, "", {1: "1.14.0", 2: "1.14.0"}),
     "MAX_POOL_2D": (17, 5, _POOL, {1: "1.5.0"}),
+    "MUL": (18, 21, "activation:b", {1: "1.5.0"}),
     "RESHAPE": (22, 17, "new_shape:[i]", {1: "1.5.0"}),
     "RESIZE_BILINEAR": (23, 15, "- - align_corners:? half_pixel_centers:?", {3: "2.2.0"}),
     "SOFTMAX": (25, 9, "beta:f", {1: "1.5.0", 2: "1.14.0"}),
@@ -54,6 +56,7 @@ OPERATORS = {
     "CUSTOM": (32, 0, "", {1: "1.5.0"}),
     "PAD": (34, 22, "", {1: "1.5.0", 2: "1.14.0"}),
     "MEAN": (40, 27, "keep_dims:?", {1: "1.6.0", 2: "1.14.0"}),
+    "SUB": (41, 28, "activation:b", {1: "1.6.0"}),
     "UNIDIRECTIONAL_SEQUENCE_LSTM": (
         44,
         71,
@@ -74,6 +77,10 @@ OPERATORS = {
     "QUANTIZE": (114, 89, "", {1: "1.14.0"}),
     "IF": (118, 92, "then_subgraph:i else_subgraph:i", {1: "1.15.0"}),
     "WHILE": (119, 93, "cond_subgraph:i body_subgraph:i", {1: "1.15.0"}),
+    "CALL_ONCE": (129, 103, "init_subgraph_index:i", {1: "2.5.0"}),
+    "VAR_HANDLE": (142, 111, "container:s shared_name:s", {1: "2.6.0"}),
+    "READ_VARIABLE": (143, 112, "", {1: "2.6.0"}),
+    "ASSIGN_VARIABLE": (144, 113, "", {1: "2.6.0"}),
 }
 
 
@@ -143,9 +150,10 @@ class Subgraph:
         _, union, fields, _ = OPERATORS[kind]
         letters = dict(field.split(":") for field in fields.split() if field != "-")
         places = [field.split(":")[0] for field in fields.split()]
+        makers = {"[i]": lambda value: Vector("i", value), "s": String}
         table = {
-            places.index(name): Vector("i", value)
-            if letters[name] == "[i]"
+            places.index(name): makers[letters[name]](value)
+            if letters[name] in makers
             else Scalar(letters[name], value)
             for name, value in options.items()
         }
@@ -210,7 +218,7 @@ class Model:
         codes = [
             Table(
                 {
-                    0: Scalar("b", OPERATORS[kind][0]),
+                    0: Scalar("b", min(OPERATORS[kind][0], 127)),
                     1: String(custom) if custom else None,
                     2: Scalar("i", version, 1),
                     3: Scalar("i", OPERATORS[kind][0]),

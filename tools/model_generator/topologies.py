@@ -211,6 +211,55 @@ def control_flow():
     return net.finish(net.softmax(logits, "probabilities"))
 
 
+def resource_variables():
+    """A classifier of a running average: resource variables that a subgraph sets at the first run.
+
+    average := average + 1/4 (x - average), in a variable that CALL_ONCE sets to 1/2; a second one
+    counts the runs. Each subgraph has handles of its own to them.
+    """
+    net = Network("CALL_ONCE and resource variables", seed=11, weights="float32")
+    main, size = net.graph, 24
+    x = net.input("x", [1, size], -1, 1)
+    main.operator("CALL_ONCE", [], [], init_subgraph_index=1)
+
+    def handle(name):
+        index = net.graph.tensor(name + "/handle", [], "resource")
+        net.graph.operator("VAR_HANDLE", [], [index], container="", shared_name=name)
+        return index
+
+    def read(index, name, shape, kind):
+        value = net.graph.tensor(name, shape, kind)
+        net.graph.operator("READ_VARIABLE", [index], [value])
+        return value
+
+    net.graph = net.model.subgraph("initialize")
+    start = net.real_constant("average/start", [1, size], [Fraction(1, 2)] * size)
+    net.graph.operator("ASSIGN_VARIABLE", [handle("average"), start], [])
+    net.graph.operator("ASSIGN_VARIABLE", [handle("runs"), net.integers("zero", [0], shape=[])], [])
+
+    net.graph = main
+    average = handle("average")
+    before = read(average, "average/before", [1, size], "float32")
+    difference = main.tensor("difference", [1, size], "float32")
+    main.operator("SUB", [x.index, before], [difference])
+    step = main.tensor("step", [1, size], "float32")
+    main.operator("MUL", [difference, net.real_constant("quarter", [], [Fraction(1, 4)])], [step])
+    after = net.activation("average/after", [1, size], None, None, Fraction(0), Fraction(1, 12))
+    main.operator("ADD", [before, step], [after.index])
+    main.operator("ASSIGN_VARIABLE", [average, after.index], [])
+
+    runs = handle("runs")
+    count = net.integer("runs/before", [])
+    main.operator("READ_VARIABLE", [runs], [count])
+    counted = net.integer("runs/after", [])
+    main.operator("ADD", [count, net.integers("one", [1], shape=[])], [counted])
+    main.operator("ASSIGN_VARIABLE", [runs, counted], [])
+    probabilities = net.softmax(net.dense(after, "logits", 6), "probabilities")
+    net.finish(probabilities)
+    main.outputs.append(counted)
+    return net.model.serialize()
+
+
 def custom_op():
     """Scores per cell, of which the custom operator KeepConfident keeps some rows; then their mean.
 
@@ -282,6 +331,7 @@ ALL = {
     "detector_two_outputs_int8": detector,
     "segmentation_float16": segmentation,
     "control_flow": control_flow,
+    "resource_variables": resource_variables,
     "custom_op": custom_op,
     "dynamic_shape": dynamic_shape,
 }
