@@ -65,7 +65,9 @@ def svdf(net, x, name, units, rank, memory):
 def lstm(net, x, name, units):
     """UNIDIRECTIONAL_SEQUENCE_LSTM over x [1, time, features], without peepholes or projection."""
     gates = ["input", "forget", "cell", "output"]
-    hidden_scale, hidden_zero = to_float32(Fraction(2, 255)), -1
+    # Around zero: TensorFlow Lite 2.9 takes the hidden state's zero point away where it should add
+    # it, so with any other its results would be no reference.
+    hidden_scale, hidden_zero = to_float32(Fraction(1, 127)), 0
     hidden_variance = Fraction(1, 10)  # About what tanh times a gate gives.
 
     # Shares of 16/25 and 9/25 make the sum's variance 1.
