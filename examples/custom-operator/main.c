@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MEMORY (256u * 1024u) /* for all: the plan, and the output whose size nobody knows */
+#define MEMORY ((size_t)262144) /* for all: the plan, and the output whose size nobody knows */
 
 /* A whole file in memory of its own; NULL if there is none. */
 static void *read_file(const char *path, size_t *bytes) {
@@ -110,7 +110,7 @@ int main(int argc, char **argv) {
     const berth_kernel_t *const customs[] = {&keep_confident, NULL};
     berth_interpreter_options_t options = {
         .kernels = berth_kernels, .customs = customs, .log = on_event, .user = &model};
-    berth_memories_t memories = {.activations = {memory, MEMORY}};
+    berth_memories_t memories = {.activations = {memory, (uint32_t)MEMORY}};
     if (berth_interpreter_init(&interpreter, &model, &options, &memories) == BERTH_OK &&
         berth_interpreter_prepare(&interpreter) == BERTH_OK) {
       status = 0;

@@ -66,6 +66,7 @@ static berth_status_t read_tree(berth_call_t *call, const berth_value_t *value, 
   berth_sparsity_t sparsity = berth_model_sparsity(call->model, call->subgraph, value->index);
   berth_sparse_dimension_t lists[LEVELS_MAX];
   uint32_t blocks[BERTH_RANK_MAX];
+  if (tree->element_bytes == 0) return berth_refuse(call, "does not take this type");
   if (sparsity.dimension_count == 0 || sparsity.dimension_count > LEVELS_MAX) {
     return berth_refuse(call, "has an input that is not sparse, or of too many dimensions");
   }
@@ -95,7 +96,7 @@ static berth_status_t read_tree(berth_call_t *call, const berth_value_t *value, 
   }
   berth_tensor_t tensor = berth_model_tensor(call->model, call->subgraph, value->index);
   berth_bytes_t data = berth_model_tensor_data(call->model, &tensor);
-  uint64_t count = data.size / tree->element_bytes;
+  uint64_t count = tree->element_bytes > 0 ? data.size / tree->element_bytes : 0;
   tree->stored = data.data;
   tree->stored_count = count > UINT32_MAX ? UINT32_MAX : (uint32_t)count;
   return BERTH_OK;
@@ -171,8 +172,8 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   if (!input.present || !input.constant || !output.present || output.type != input.type) {
     return berth_refuse(call, "needs a constant input and an output of its type");
   }
-  if (tree.element_bytes == 0 || input.rank == 0 || input.elements == 0) {
-    return berth_refuse(call, "does not take this type, a scalar or an empty tensor");
+  if (input.rank == 0 || input.elements == 0) {
+    return berth_refuse(call, "does not take a scalar or an empty tensor");
   }
   berth_status_t status = read_tree(call, &input, &tree);
   if (status != BERTH_OK) return status;

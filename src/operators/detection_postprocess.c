@@ -44,7 +44,7 @@ typedef struct candidate {
 static float real(const berth_value_t *value, size_t index) {
   if (value->type == BERTH_TYPE_FLOAT32) return berth_load_float(value->data, index);
   int32_t stored = value->data[index];
-  if (value->type == BERTH_TYPE_INT8) stored = (int8_t)value->data[index];
+  if (value->type == BERTH_TYPE_INT8) stored = (stored ^ 128) - 128; /* the sign */
   return value->scale * (float)(stored - value->zero_point);
 }
 

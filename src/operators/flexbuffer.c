@@ -67,9 +67,10 @@ bool berth_flexbuffer_open(berth_bytes_t bytes, berth_flexbuffer_t *map) {
 }
 
 static bool is_name(const berth_flexbuffer_t *map, uint32_t position, const char *name) {
-  size_t bytes = 1; /* with the NUL */
-  while (name[bytes - 1] != '\0') bytes++;
-  return holds(map, position, bytes) && memcmp(map->data + position, name, bytes) == 0;
+  for (uint32_t at = position; at < map->size && map->data[at] == (uint8_t)*name; at++, name++) {
+    if (*name == '\0') return true;
+  }
+  return false;
 }
 
 /* The value of a name: its bits, their width, and TYPE_INT, TYPE_UINT, TYPE_FLOAT or TYPE_BOOL. */
@@ -95,7 +96,7 @@ static bool find(const berth_flexbuffer_t *map, const char *name, uint64_t *bits
 }
 
 static int64_t as_signed(uint64_t bits, uint32_t width) {
-  if (width < 8 && bits >> (8 * width - 1)) bits |= UINT64_MAX << (8 * width);
+  if (width > 0 && width < 8 && bits >> (8 * width - 1)) bits |= UINT64_MAX << (8 * width);
   return (int64_t)bits;
 }
 

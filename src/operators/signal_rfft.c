@@ -81,11 +81,12 @@ static uint32_t radix_of(uint32_t count) {
  * the input is zero. */
 static void scatter(const int16_t *in, uint32_t length, complex16_t *out, uint32_t count) {
   for (uint32_t o = 0; o < count; o++) {
-    uint32_t from = 0, step = 1, rest = o;
+    uint32_t step = 1, rest = o;
+    size_t from = 0;
     for (uint32_t left = count; left > 1;) {
       uint32_t radix = radix_of(left);
       left /= radix;
-      from += rest / left * step;
+      from += (size_t)(rest / left) * step;
       rest %= left;
       step *= radix;
     }
@@ -172,7 +173,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
       input.rank == 0) {
     return berth_refuse(call, "takes and gives int16 vectors only");
   }
-  uint32_t length;
+  uint32_t length = LEAST_LENGTH;
   berth_status_t status = read_length(call, &length);
   if (status != BERTH_OK) return status;
   int32_t dims[BERTH_RANK_MAX];
@@ -186,7 +187,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
 }
 
 static berth_status_t init(berth_call_t *call) {
-  uint32_t length;
+  uint32_t length = LEAST_LENGTH;
   berth_status_t status = read_length(call, &length);
   if (status != BERTH_OK) return status;
   const double pi = 3.14159265358979323846;
@@ -199,7 +200,7 @@ static berth_status_t init(berth_call_t *call) {
 
 static berth_status_t eval(berth_call_t *call) {
   berth_value_t input = berth_input(call, 0), output = berth_output(call, 0);
-  roots_t roots = {.cosines = call->workspace};
+  roots_t roots = {.cosines = call->workspace, .length = LEAST_LENGTH};
   berth_status_t status = read_length(call, &roots.length);
   if (status != BERTH_OK) return status;
   const int16_t *in = (const int16_t *)(const void *)input.data;

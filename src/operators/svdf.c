@@ -30,7 +30,8 @@ static berth_status_t read_layer(berth_call_t *call, layer_t *layer) {
                      .bias = berth_input(call, 3),
                      .state = berth_input(call, 4),
                      .output = berth_output(call, 0),
-                     .activation = berth_option_byte(options, BERTH_SVDF_ACTIVATION, 0)};
+                     .activation = berth_option_byte(options, BERTH_SVDF_ACTIVATION, 0),
+                     .rank = 1};
   int32_t rank = berth_option_int(options, BERTH_SVDF_RANK, 0);
   const berth_value_t *input = &layer->input, *feature = &layer->feature, *time = &layer->time;
   if (!input->present || !feature->present || !time->present || !layer->output.present) {
@@ -109,7 +110,7 @@ static uint32_t remember_int16(int16_t *memory, uint32_t count, int32_t newest, 
   uint32_t sum = 0;
   for (uint32_t i = 0; i < count; i++) {
     int16_t weight;
-    memcpy(&weight, weights + 2 * i, sizeof weight);
+    memcpy(&weight, weights + 2 * (size_t)i, sizeof weight);
     sum += (uint32_t)(memory[i] - zero) * (uint32_t)weight;
   }
   return sum;

@@ -62,6 +62,11 @@ static berth_status_t read_gate(berth_call_t *call, lstm_t *lstm, uint32_t index
   berth_value_t weights = berth_input(call, FIRST_INPUT_WEIGHTS + index);
   berth_value_t hidden = berth_input(call, FIRST_HIDDEN_WEIGHTS + index);
   berth_value_t bias = berth_input(call, FIRST_BIAS + index);
+  lstm->gates[index] = (gate_t){.weights = weights.data,
+                                .hidden_weights = hidden.data,
+                                .bias = bias.present ? bias.data : NULL,
+                                .weights_scale = weights.scale,
+                                .hidden_scale = hidden.scale};
   if (!is_matrix(&weights, lstm->units, lstm->depth) ||
       !is_matrix(&hidden, lstm->units, lstm->units) ||
       (bias.present && bias.elements != lstm->units)) {
@@ -74,11 +79,6 @@ static berth_status_t read_gate(berth_call_t *call, lstm_t *lstm, uint32_t index
   if (!is_float && (weights.zero_point != 0 || hidden.zero_point != 0)) {
     return berth_refuse(call, "has weights with a zero point");
   }
-  lstm->gates[index] = (gate_t){.weights = weights.data,
-                                .hidden_weights = hidden.data,
-                                .bias = bias.present ? bias.data : NULL,
-                                .weights_scale = weights.scale,
-                                .hidden_scale = hidden.scale};
   return BERTH_OK;
 }
 
@@ -102,13 +102,13 @@ static berth_status_t read_lstm(berth_call_t *call, lstm_t *lstm) {
   lstm->steps = (uint32_t)input->dims[lstm->time_major ? 0 : 1];
   lstm->depth = (uint32_t)input->dims[2];
   lstm->units = (uint32_t)hidden->dims[hidden->rank - 1];
-  uint64_t elements = (uint64_t)lstm->batches * lstm->units;
-  if (elements != hidden->elements || elements != cell->elements) {
-    return berth_refuse(call, "has a state of another size");
-  }
   for (uint32_t i = 0; i < GATES; i++) {
     berth_status_t status = read_gate(call, lstm, i);
     if (status != BERTH_OK) return status;
+  }
+  uint64_t elements = (uint64_t)lstm->batches * lstm->units;
+  if (elements != hidden->elements || elements != cell->elements) {
+    return berth_refuse(call, "has a state of another size");
   }
   return BERTH_OK;
 }
@@ -291,7 +291,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
 static berth_status_t eval(berth_call_t *call) {
   lstm_t lstm;
   berth_status_t status = read_lstm(call, &lstm);
-  if (status != BERTH_OK) return status;
+  if (status != BERTH_OK || lstm.batches == 0 || lstm.steps == 0) return status;
   bool is_float = lstm.input.type == BERTH_TYPE_FLOAT32;
   factors_t factors = {.clip = 0};
   if (!is_float) factors = factors_of(&lstm);
