@@ -181,7 +181,9 @@ berth_status_t berth_interpreter_reset(berth_interpreter_t *interpreter);
 berth_value_t berth_interpreter_input(const berth_interpreter_t *interpreter, uint32_t index);
 berth_value_t berth_interpreter_output(const berth_interpreter_t *interpreter, uint32_t index);
 
-/* Any tensor; its bytes mean something while it is live (see the observer), or with `no_reuse`. */
+/* Any tensor; its bytes mean something while it is live (see the observer), or with `no_reuse`. A
+ * float32 tensor that only kernels read which take float16 is shown as the float16 tensor it would
+ * have been made from (berth_kernel_t.float16_inputs), unless `no_reuse`. */
 berth_value_t berth_interpreter_tensor(const berth_interpreter_t *interpreter, uint32_t subgraph,
                                        uint32_t tensor);
 

@@ -127,6 +127,10 @@ typedef struct berth_kernel {
   berth_builtin_t code;    /* BERTH_BUILTIN_CUSTOM for one with a name of its own */
   const char *custom_name; /* or NULL */
 
+  /* Bit i: input i may be float16 where the model has a DEQUANTIZE make it float32. The kernel is
+   * then shown the float16 tensor, and the DEQUANTIZE does not run. */
+  uint32_t float16_inputs;
+
   /* Checks types and shapes, sets the shape of every output, and fills the contract (which comes
    * zeroed: whole, no scratch). Constants can be read; nothing else has data yet. */
   berth_status_t (*prepare)(berth_call_t *call, berth_contract_t *contract);

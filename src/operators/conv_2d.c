@@ -30,5 +30,8 @@ static berth_status_t eval(berth_call_t *call) {
   return berth_conv_eval(call, false, variants);
 }
 
-const berth_kernel_t berth_kernel_conv_2d = {
-    .code = BERTH_BUILTIN_CONV_2D, .prepare = prepare, .init = init, .eval = eval};
+const berth_kernel_t berth_kernel_conv_2d = {.code = BERTH_BUILTIN_CONV_2D,
+                                             .float16_inputs = 0x6,
+                                             .prepare = prepare,
+                                             .init = init,
+                                             .eval = eval};

@@ -122,5 +122,8 @@ static berth_status_t eval(berth_call_t *call) {
   return BERTH_OK;
 }
 
-const berth_kernel_t berth_kernel_fully_connected = {
-    .code = BERTH_BUILTIN_FULLY_CONNECTED, .prepare = prepare, .init = init, .eval = eval};
+const berth_kernel_t berth_kernel_fully_connected = {.code = BERTH_BUILTIN_FULLY_CONNECTED,
+                                                     .float16_inputs = 0x6,
+                                                     .prepare = prepare,
+                                                     .init = init,
+                                                     .eval = eval};

@@ -352,7 +352,7 @@ static void name_persistent(const berth_watch_t *watch, uint32_t offset,
   }
   for (uint32_t i = 0; i < guard->graph.tensor_count; i++) {
     uint32_t place = interpreter->places[i];
-    if (place == PLACE_NONE || place == PLACE_UNKNOWN || !(place & PLACE_PERSISTENT)) continue;
+    if (!berth_run_is_persistent(place)) continue;
     uint32_t start = place & ~PLACE_PERSISTENT;
     if (start < distance || start >= nearest) continue;
     nearest = start;
@@ -742,6 +742,7 @@ berth_status_t berth_guard_attach(berth_guard_t *guard, berth_interpreter_t *int
   berth_graph_options_t options = {.keep_inputs = interpreter->options.keep_inputs};
   status = berth_graph_analyse(interpreter->model, &options, memory, graph, &new.graph, NULL);
   if (status != BERTH_OK) return status;
+  berth_run_fold_lifetimes(interpreter, &new.graph);
   uint8_t *at = (uint8_t *)memory + round_up(graph);
   new.kept = (berth_kept_t *)(void *)at;
   at += round_up(interpreter->tensor_count * (uint64_t)sizeof(berth_kept_t));

@@ -163,7 +163,7 @@ berth_status_t berth_interpreter_reset(berth_interpreter_t *interpreter) {
     berth_subgraph_t subgraph = berth_model_subgraph(interpreter->model, s);
     for (uint32_t t = 0; t < subgraph.tensor_count; t++) {
       uint32_t place = interpreter->places[berth_run_tensor_index(interpreter, s, t)];
-      if (place == PLACE_NONE || place == PLACE_UNKNOWN || !(place & PLACE_PERSISTENT)) continue;
+      if (!berth_run_is_persistent(place)) continue;
       berth_value_t value = berth_interpreter_tensor(interpreter, s, t);
       /* What stock runtimes take for zero: the real number in int8, the bytes in other types. */
       memset(value.data, value.type == BERTH_TYPE_INT8 ? value.zero_point : 0, value.bytes);

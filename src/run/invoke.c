@@ -149,8 +149,10 @@ static berth_status_t run_operator(berth_interpreter_t *interpreter, uint32_t su
   berth_run_call(interpreter, subgraph, op, &call);
   uint32_t flags =
       interpreter->operators[berth_run_operator_index(interpreter, subgraph, op)].scratch;
-  berth_status_t status;
-  if (flags & OPERATOR_LAZY) {
+  berth_status_t status = BERTH_OK;
+  if (berth_run_is_skipped(&call)) {
+    /* nothing to do */
+  } else if (flags & OPERATOR_LAZY) {
     status = run_lazily(interpreter, &call);
   } else {
     berth_run_call_memory(interpreter, &call);

@@ -115,6 +115,7 @@ static berth_status_t prepare_operator(job_t *job, uint32_t subgraph, uint32_t i
       &interpreter->operators[berth_run_operator_index(interpreter, subgraph, index)];
   berth_call_t call;
   berth_run_call(interpreter, subgraph, index, &call);
+  if (berth_run_is_skipped(&call)) return BERTH_OK;
   if (call.kernel == NULL) {
     berth_run_log(interpreter, BERTH_EVENT_MISSING, subgraph, index, BERTH_NOBODY, 0, NULL);
     interpreter->failed = true;
@@ -161,9 +162,12 @@ static berth_status_t prepare_operators(job_t *job) {
 /* ---- Buffers -------------------------------------------------------------------------------- */
 
 static bool is_planned(const job_t *job, uint32_t tensor) {
+  uint32_t source;
+  const berth_graph_tensor_t *info = &job->graph.tensors[tensor];
+  if (berth_run_is_folded(job->interpreter, info->subgraph, info->tensor, &source)) return false;
   const berth_shape_t *shape = berth_run_shape(job->interpreter, tensor);
   if (shape != NULL && shape->unknown) return false;
-  berth_allocation_t allocation = job->graph.tensors[tensor].allocation;
+  berth_allocation_t allocation = info->allocation;
   return allocation == BERTH_ALLOCATION_ARENA_RW || allocation == BERTH_ALLOCATION_DYNAMIC;
 }
 
@@ -536,7 +540,10 @@ static berth_status_t prepare(job_t *job) {
   bool given;
   berth_status_t status = given_plan(interpreter, &offsets, &given);
   if (status == BERTH_OK) status = find_lifetimes(job);
-  if (status == BERTH_OK) status = prepare_operators(job);
+  if (status != BERTH_OK) return status;
+  berth_run_fold(interpreter);
+  berth_run_fold_lifetimes(interpreter, &job->graph);
+  status = prepare_operators(job);
   if (status != BERTH_OK) return status;
 
   if (job->scratch_count > 0) {

@@ -15,7 +15,13 @@
 #define PLACE_NONE       UINT32_MAX        /* a constant, or not used at all */
 #define PLACE_UNKNOWN    (UINT32_MAX - 1u) /* dynamic, and not computed yet */
 #define PLACE_PERSISTENT 0x80000000u
+#define PLACE_FOLDED     0x80000001u /* + 2 x the float16 tensor that is shown instead; fold.c */
 #define ACTIVATIONS_MAX  0x7fffffffu
+
+/* Is it a distance in the persistent block? Those are multiples of 16. */
+static inline bool berth_run_is_persistent(uint32_t place) {
+  return (place & PLACE_FOLDED) == PLACE_PERSISTENT && place != PLACE_UNKNOWN;
+}
 
 /* Where an operator's memory is. Between the first pass of prepare and the placement of persistent
  * data, `workspace` and `state` hold sizes; then distances from the block's end, 0 for none. */
@@ -75,6 +81,21 @@ berth_status_t berth_run_put_shape(berth_interpreter_t *interpreter, uint32_t te
 
 /* Is the text of a model this NUL-terminated one? */
 bool berth_run_is_text(berth_text_t text, const char *name);
+
+/* ---- Float16 weights: fold.c ---------------------------------------------------------------- */
+
+/* prepare: finds the DEQUANTIZE operators that need not run, and marks their results. */
+void berth_run_fold(berth_interpreter_t *interpreter);
+
+/* Lets what is shown instead of another tensor live as long. */
+void berth_run_fold_lifetimes(const berth_interpreter_t *interpreter, berth_graph_t *graph);
+
+/* Is a tensor shown as the float16 tensor `*source` of its subgraph? */
+bool berth_run_is_folded(const berth_interpreter_t *interpreter, uint32_t subgraph, uint32_t tensor,
+                         uint32_t *source);
+
+/* Is it an operator that need not run? */
+bool berth_run_is_skipped(const berth_call_t *call);
 
 /* ---- Calls: call.c -------------------------------------------------------------------------- */
 

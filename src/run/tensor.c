@@ -116,9 +116,14 @@ berth_value_t berth_interpreter_tensor(const berth_interpreter_t *interpreter, u
     value.data = (uint8_t *)(uintptr_t)data.data; /* kernels never write to constants */
     return value;
   }
-  uint32_t place = interpreter->places[flat];
+  uint32_t place = interpreter->places[flat], source;
+  if (berth_run_is_folded(interpreter, subgraph, index, &source)) {
+    value = berth_interpreter_tensor(interpreter, subgraph, source);
+    value.index = index;
+    return value;
+  }
   if (place == PLACE_NONE || place == PLACE_UNKNOWN) return value;
-  if (place & PLACE_PERSISTENT) {
+  if (berth_run_is_persistent(place)) {
     value.data = berth_run_persistent(interpreter, place & ~PLACE_PERSISTENT);
   } else {
     value.data = (uint8_t *)interpreter->memories.activations.data + place;
