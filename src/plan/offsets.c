@@ -1,8 +1,9 @@
 /* The best offsets in one region, by every means there is: each stage only if the one before left
  * something to win, and each starting from the best plan so far.
  *
- * First the greedy orders, then the exact planner where the problem isn't too large for it. It
- * stops at the first plan that meets the lower bound or the wanted capacity, when the budget is
+ * Small problems: all greedy orders, then the exact planner, then the search. Large ones: the
+ * search, whose start is greedy, then the exact planner, for what can be proven section by section.
+ * It stops at the first plan that meets the lower bound or the wanted capacity, when the budget is
  * spent, or when the caller's progress callback says so.
  */
 #include "plan/offsets.h"
@@ -11,6 +12,8 @@
 #include "plan/workspace.h"
 
 #define DEFAULT_WORK ((uint64_t)1 << 30) /* budget in units of work */
+#define WORTH        16                  /* by default: 2^16 units of search for each buffer */
+#define SMALL        ((uint32_t)4096)    /* buffers for which every greedy order is tried */
 #define EXACT        ((uint32_t)1 << 15) /* buffers up to which the exact planner is asked */
 
 berth_status_t berth_plan_offsets_workspace(const berth_problem_t *problem,
@@ -18,6 +21,8 @@ berth_status_t berth_plan_offsets_workspace(const berth_problem_t *problem,
   size_t most = 0, stage = 0;
   berth_status_t status = berth_plan_load_bound_workspace(problem, &most);
   if (status == BERTH_OK) status = berth_plan_portfolio_workspace(problem, &stage);
+  if (status == BERTH_OK && stage > most) most = stage;
+  if (status == BERTH_OK) status = berth_planner_search.workspace(problem, options, &stage);
   if (status == BERTH_OK && stage > most) most = stage;
   if (status == BERTH_OK && problem->buffer_count <= EXACT) {
     status = berth_planner_exact.workspace(problem, options, &stage);
@@ -73,11 +78,29 @@ berth_status_t berth_plan_offsets(const berth_problem_t *problem,
   if (status != BERTH_OK) return status;
   if (plan->lower_bound < load) plan->lower_bound = load;
 
-  uint64_t enough = options->capacity > load ? options->capacity : load;
-  status =
-      berth_plan_portfolio(problem, &watched, enough, limit / 8, workspace, workspace_bytes, plan);
-  if (status != BERTH_OK || plan->peak <= enough || watch.stopped) return status;
-  if (problem->buffer_count > EXACT || left(limit, plan) == 0) return BERTH_OK;
-  return run(&berth_planner_exact, problem, &watched, left(limit, plan), workspace, workspace_bytes,
-             plan);
+  bool small = problem->buffer_count <= SMALL;
+  if (small) {
+    uint64_t enough = options->capacity > load ? options->capacity : load;
+    status = berth_plan_portfolio(problem, &watched, enough, limit / 8, workspace, workspace_bytes,
+                                  plan);
+    if (status != BERTH_OK) return status;
+  }
+  const berth_planner_t *const stages[2] = {small ? &berth_planner_exact : &berth_planner_search,
+                                            small ? &berth_planner_search : &berth_planner_exact};
+  for (uint32_t k = 0; k < 2; k++) {
+    uint64_t enough = options->capacity > plan->lower_bound ? options->capacity : plan->lower_bound;
+    if (plan->peak != UINT64_MAX &&
+        (plan->peak <= enough || watch.stopped || left(limit, plan) == 0)) {
+      break;
+    }
+    if (stages[k] == &berth_planner_exact && problem->buffer_count > EXACT) continue;
+    uint64_t work = k == 0 ? left(limit, plan) / 4 * 3 : left(limit, plan);
+    uint64_t worth = (uint64_t)problem->buffer_count << WORTH;
+    if (stages[k] == &berth_planner_search && options->work_limit == 0 && worth < work) {
+      work = worth;
+    }
+    status = run(stages[k], problem, &watched, work, workspace, workspace_bytes, plan);
+    if (status < 0 || status == BERTH_INFEASIBLE) return status;
+  }
+  return BERTH_OK;
 }
