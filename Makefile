@@ -5,7 +5,7 @@ MODEL   = models/mobilenet_v1_0.25_96_int8.tflite
 CMAKE   = env -u MAKEFLAGS -u MAKELEVEL cmake
 CTEST   = ctest --output-on-failure --parallel $(JOBS)
 
-.PHONY: all demo test test-corpus test-release test-sanitize check bench install fuzz format clean help
+.PHONY: all demo test test-corpus tidy test-release test-sanitize check bench install fuzz format clean help
 
 all: ## build the release program, build/berth (the default)
 	@$(CMAKE) --preset release >/dev/null
@@ -33,6 +33,9 @@ check: ## the checks of `make test` that are not tests: layers, freestanding bui
 	tools/check-layers
 	JOBS=$(JOBS) tools/check-freestanding
 	tools/check-format
+
+tidy: all ## clang-tidy on every source file (needs clang-tidy)
+	find src cli -name '*.c' -print0 | xargs -0 -P $(JOBS) -n 4 clang-tidy --quiet -p build
 
 bench: all ## measure: every program build/bench/bench_*
 	@$(CMAKE) --build build --parallel $(JOBS)
