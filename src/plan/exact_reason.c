@@ -40,6 +40,20 @@ static void add_section(berth_skyline_t *skyline, const berth_skyline_component_
   }
 }
 
+/* `member` has been passed over, so it is not at its floor: the search below the choice that passed
+ * it relies on what came of that one's earlier candidates. So no choice since then is left out. */
+static void add_passed(berth_skyline_t *skyline, const berth_skyline_component_t *component,
+                       uint32_t member) {
+  add_with_support(skyline, member);
+  uint32_t chosen;
+  do {
+    const berth_skyline_choice_t *choice = &skyline->choices[component->origin];
+    chosen = choice->chosen;
+    add(skyline, chosen);
+    component = &skyline->components[choice->component];
+  } while (chosen != skyline->passed[member]);
+}
+
 /* Could `member` not lie at its floor with all others of the section above it? */
 static bool crowded(const berth_skyline_t *skyline, const berth_skyline_component_t *component,
                     uint32_t member, uint32_t section) {
@@ -63,7 +77,7 @@ static void add_raise(berth_skyline_t *skyline, const berth_skyline_component_t 
   }
   /* It was passed over, so it has to wait for one of those that it meets. */
   const uint32_t *members = skyline->members + component->first;
-  add(skyline, skyline->passed[member]);
+  add_passed(skyline, component, member);
   for (uint32_t i = 0; i < component->count; i++) {
     if (berth_skyline_meet(skyline, members[i], member)) add_with_support(skyline, members[i]);
   }
@@ -95,7 +109,7 @@ static void add_exclusion(berth_skyline_t *skyline, const berth_skyline_choice_t
   const berth_skyline_component_t *component = &skyline->components[choice->component];
   add_with_support(skyline, member);
   if (skyline->passed[member] != BERTH_SKYLINE_NONE) {
-    add(skyline, skyline->passed[member]);
+    add_passed(skyline, component, member);
     return;
   }
   for (uint32_t s = skyline->lower[member]; s < skyline->upper[member]; s++) {

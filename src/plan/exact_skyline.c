@@ -69,6 +69,7 @@ static berth_skyline_component_t *push_component(berth_skyline_t *skyline,
   component->capacity = like->capacity;
   component->span = like->span;
   component->next = next;
+  component->origin = like->origin;
   skyline->agenda = skyline->component_count++;
   skyline->member_count += count;
   return component;
@@ -372,6 +373,7 @@ static void place(berth_skyline_t *skyline, berth_skyline_choice_t *choice) {
   take_out(skyline, chosen, offset);
   berth_skyline_component_t *rest =
       push_component(skyline, component, component->count - 1, component->next);
+  rest->origin = skyline->choice_count - 1;
   uint32_t *kept = skyline->members + rest->first;
   bool canonical = berth_skyline_uses(skyline, BERTH_TECHNIQUE_CANONICAL);
   for (uint32_t i = 0; i < component->count; i++) {
@@ -473,8 +475,11 @@ void berth_skyline_start(berth_skyline_t *skyline, int32_t capacity) {
   skyline->span_count = skyline->trail_count = 0;
   skyline->failed = false;
   skyline->deepest = 0;
-  berth_skyline_component_t like = {
-      0, 0, 0, skyline->section_count, capacity, BERTH_SKYLINE_NONE, BERTH_SKYLINE_NONE};
+  berth_skyline_component_t like = {.end = skyline->section_count,
+                                    .capacity = capacity,
+                                    .span = BERTH_SKYLINE_NONE,
+                                    .next = BERTH_SKYLINE_NONE,
+                                    .origin = BERTH_SKYLINE_NONE};
   push_component(skyline, &like, skyline->count, BERTH_SKYLINE_NONE);
   for (uint32_t i = 0; i < skyline->count; i++) {
     skyline->members[i] = i;

@@ -19,8 +19,9 @@ typedef struct berth_skyline_component {
   uint32_t first, count; /* its buffers, in `members` */
   uint32_t begin, end;   /* the sections it reaches over */
   int32_t capacity;
-  uint32_t span; /* the last of the buffers set aside above it, in `spans` */
-  uint32_t next; /* the component to be planned after it */
+  uint32_t span;   /* the last of the buffers set aside above it, in `spans` */
+  uint32_t next;   /* the component to be planned after it */
+  uint32_t origin; /* the last choice that it comes from, in `choices` */
 } berth_skyline_component_t;
 
 /* A choice: which buffer of a component comes next. */

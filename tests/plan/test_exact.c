@@ -161,6 +161,24 @@ static void no_technique_changes_the_peak(void **state) {
   }
 }
 
+/* A failure below a choice that passed a buffer over relies on all choices since. */
+static void going_back_does_not_skip_what_a_passed_buffer_needs(void **state) {
+  (void)state;
+  berth_buffer_t buffers[] = {berth_buffer(5, 7, 7), berth_buffer(6, 5, 6), berth_buffer(2, 5, 6),
+                              berth_buffer(6, 1, 5), berth_buffer(3, 2, 7), berth_buffer(5, 0, 7),
+                              berth_buffer(2, 6, 7), berth_buffer(6, 7, 7), berth_buffer(4, 0, 1)};
+  buffers[2].align = buffers[3].align = buffers[5].align = 4;
+  buffers[4].align = 8;
+  buffers[6].fixed = 2;
+  buffers[8].fixed = 4;
+  berth_problem_t problem = {.buffers = buffers, .buffer_count = 9};
+  berth_placement_t placements[9];
+  berth_plan_t plan = {.placements = placements};
+  assert_int_equal(plan_with(&berth_planner_exact, &problem, NULL, &plan), BERTH_OK);
+  assert_int_equal(plan.peak, 29);
+  assert_true(plan.optimal);
+}
+
 static void every_technique_has_a_name_and_a_sentence(void **state) {
   (void)state;
   uint32_t count = 0;
@@ -245,6 +263,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_peak_is_that_of_brute_force),
       cmocka_unit_test(no_technique_changes_the_peak),
+      cmocka_unit_test(going_back_does_not_skip_what_a_passed_buffer_needs),
       cmocka_unit_test(every_technique_has_a_name_and_a_sentence),
       cmocka_unit_test(a_capacity_is_met_or_proven_too_small),
       cmocka_unit_test(when_told_to_stop_the_best_plan_so_far_is_the_result),
