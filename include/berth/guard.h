@@ -77,8 +77,9 @@ typedef struct berth_guard {
   berth_guard_report_t report;
   void *user;
   const uint8_t *pristine; /* option: another copy of the model's file, to compare constants with */
-  bool deep;               /* option: also check row windows, in place and view claims */
-  uint32_t before, after;  /* bytes of the caller's around `activations`, to watch */
+  bool no_poison; /* option: don't, under AddressSanitizer, so that faults become findings */
+  bool deep;      /* option: also check row windows, in place and view claims */
+  uint32_t before, after; /* bytes of the caller's around `activations`, to watch */
   berth_graph_t graph;
   struct berth_kept
       *kept; /* the live tensors that the current operator doesn't write, by address */

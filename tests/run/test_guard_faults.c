@@ -551,6 +551,7 @@ static run_t watch(const fault_t *fault) {
       berth_guard_attach(&guard, &interpreter, MARGIN, MARGIN, memory, bytes, on_finding, &run),
       BERTH_OK);
   guard.deep = true;
+  guard.no_poison = true; /* else AddressSanitizer ends the program at the fault */
   guard.pristine = map.data;
   for (int invoke = 0; invoke < 300 && run.findings == 0; invoke++) {
     if (invoke == 3 && fault->eval != leaves_last_in_second_invoke) break;
