@@ -11,7 +11,7 @@ berth_status_t berth_conv_int16_prepare(berth_call_t *call, const berth_conv_t *
   if (status != BERTH_OK) return status;
   status = berth_int16_check(call, &conv->input, &conv->filter, &conv->bias, &conv->output, true);
   if (status != BERTH_OK) return status;
-  berth_rescale_place(call, conv->filter.scales.count, false, &contract->workspace, NULL);
+  berth_rescale_place(call, conv->filter.scales.count, &contract->workspace);
   berth_conv_wish(conv, sizeof(int16_t), berth_rescale_bytes(call, conv->filter.scales.count),
                   contract);
   return BERTH_OK;

@@ -75,7 +75,7 @@ berth_status_t berth_conv_int8_prepare(berth_call_t *call, const berth_conv_t *c
       berth_rescale_check(call, &conv->input, &conv->filter, &conv->output, conv->output_c, 0);
   if (status != BERTH_OK) return status;
   way_t way = way_of(conv);
-  berth_rescale_place(call, conv->filter.scales.count, false, &contract->workspace, NULL);
+  berth_rescale_place(call, conv->filter.scales.count, &contract->workspace);
   berth_conv_wish(conv, 1, berth_rescale_bytes(call, conv->filter.scales.count), contract);
   if (!way.product) contract->wish = way.packed_bytes + way.patch_bytes;
   return BERTH_OK;

@@ -11,7 +11,7 @@ berth_status_t berth_depthwise_int16_prepare(berth_call_t *call, const berth_con
   if (status != BERTH_OK) return status;
   status = berth_int16_check(call, &conv->input, &conv->filter, &conv->bias, &conv->output, false);
   if (status != BERTH_OK) return status;
-  berth_rescale_place(call, conv->filter.scales.count, false, &contract->workspace, NULL);
+  berth_rescale_place(call, conv->filter.scales.count, &contract->workspace);
   return BERTH_OK;
 }
 

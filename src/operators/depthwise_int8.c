@@ -19,7 +19,7 @@ berth_status_t berth_depthwise_int8_prepare(berth_call_t *call, const berth_conv
   berth_status_t status =
       berth_rescale_check(call, &conv->input, &conv->filter, &conv->output, conv->output_c, 3);
   if (status != BERTH_OK) return status;
-  berth_rescale_place(call, conv->filter.scales.count, false, &contract->workspace, NULL);
+  berth_rescale_place(call, conv->filter.scales.count, &contract->workspace);
   contract->wish = berth_depthwise_scratch(conv->filter_h * conv->filter_w);
   return BERTH_OK;
 }

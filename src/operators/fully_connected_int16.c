@@ -8,7 +8,7 @@ berth_status_t berth_fully_connected_int16_prepare(berth_call_t *call,
   berth_status_t status =
       berth_rescale_check(call, &layer->input, &layer->filter, &layer->output, layer->units, 0);
   if (status != BERTH_OK) return status;
-  berth_rescale_place(call, layer->filter.scales.count, false, &contract->workspace, NULL);
+  berth_rescale_place(call, layer->filter.scales.count, &contract->workspace);
   return berth_int16_check(call, &layer->input, &layer->filter, &layer->bias, &layer->output,
                            false);
 }

@@ -8,7 +8,7 @@ berth_status_t berth_fully_connected_int8_prepare(berth_call_t *call,
   if (layer->bias.present && layer->bias.type != BERTH_TYPE_INT32) {
     return berth_refuse(call, "needs an int32 bias");
   }
-  berth_rescale_place(call, layer->filter.scales.count, false, &contract->workspace, NULL);
+  berth_rescale_place(call, layer->filter.scales.count, &contract->workspace);
   return berth_rescale_check(call, &layer->input, &layer->filter, &layer->output, layer->units, 0);
 }
 

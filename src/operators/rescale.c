@@ -56,14 +56,8 @@ void berth_rescale_factors(const berth_rescale_t *rescale, uint32_t first, uint3
   }
 }
 
-void berth_rescale_place(const berth_call_t *call, uint32_t channels, bool shared,
-                         uint32_t *workspace, uint32_t *scratch) {
-  if (channels <= 1) return; /* one factor is derived at once */
-  if (call->store_multipliers) {
-    *workspace = FACTOR_BYTES * channels;
-  } else if (shared) {
-    *scratch = FACTOR_BYTES * channels;
-  }
+void berth_rescale_place(const berth_call_t *call, uint32_t channels, uint32_t *workspace) {
+  if (channels > 1 && call->store_multipliers) *workspace = FACTOR_BYTES * channels;
 }
 
 uint32_t berth_rescale_bytes(const berth_call_t *call, uint32_t channels) {

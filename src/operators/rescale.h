@@ -41,10 +41,9 @@ berth_rescale_t berth_rescale_read(const berth_value_t *input, const berth_value
 void berth_rescale_factors(const berth_rescale_t *rescale, uint32_t first, uint32_t count,
                            int32_t *multipliers, int32_t *shifts);
 
-/* prepare: where the factors of `channels` filter scales are kept, if at all: in workspace if the
- * call stores them, else in scratch if `shared` says that they serve more than one product. */
-void berth_rescale_place(const berth_call_t *call, uint32_t channels, bool shared,
-                         uint32_t *workspace, uint32_t *scratch);
+/* prepare: workspace for the factors of `channels` filter scales, if the call stores them and they
+ * are not one for all. */
+void berth_rescale_place(const berth_call_t *call, uint32_t channels, uint32_t *workspace);
 
 /* Bytes that the factors of `channels` filter scales take outside of the workspace; 0 where there
  * is one for all, or where the call stores them. */

@@ -32,7 +32,7 @@ berth_status_t berth_transpose_conv_quantized_prepare(berth_call_t *call,
   if (conv->input.type == BERTH_TYPE_UINT8 && berth_rescale_is_per_channel(&conv->filter)) {
     return berth_refuse(call, "takes uint8 with one filter scale only");
   }
-  berth_rescale_place(call, conv->filter.scales.count, false, &contract->workspace, NULL);
+  berth_rescale_place(call, conv->filter.scales.count, &contract->workspace);
   return BERTH_OK;
 }
 
