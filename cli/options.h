@@ -1,5 +1,5 @@
-/* Options of the command line: one table says which there are, what they mean and which command
- * takes them; parsing and --help both follow it. */
+/* Options of the command line: one table (option_table.c) says which there are, what they mean and
+ * which command takes them; parsing and --help both follow it. */
 #ifndef BERTH_CLI_OPTIONS_H
 #define BERTH_CLI_OPTIONS_H
 

@@ -1,0 +1,102 @@
+/* The table of options. Whoever adds an option adds a line here and a field to options_t, and a
+ * reader to option_values.c if it takes an argument of a new kind. */
+#include "option_table.h"
+#include "option_values.h"
+
+#include <string.h>
+
+/* What an option sets: a flag of options_t, or whatever the reader of its argument does. */
+#define FLAG(field)  NULL, offsetof(options_t, field)
+#define TAKE(reader) reader, 0
+
+static const option_t table[] = {
+    {"--planner", "NAME|all", FOR_PLAN | FOR_RUN | FOR_BISECT, TAKE(option_set_planner),
+     "how to plan (default: best)"},
+    {"--like", "tflm|tflite", FOR_PLAN | FOR_INSPECT, TAKE(option_set_like),
+     "planner, alignment and input rule of that runtime"},
+    {"--align", "N", FOR_PLAN | FOR_INSPECT | FOR_RUN | FOR_CHECK_PLAN | FOR_BISECT,
+     TAKE(option_set_align), "align, and round sizes up, to N bytes (default: 16; problems: 1)"},
+    {"--keep-inputs", NULL, FOR_PLAN | FOR_INSPECT | FOR_RUN | FOR_CHECK_PLAN,
+     FLAG(subject.keep_inputs), "inputs live to the end, not only to their last use"},
+    {"--no-fold", NULL, FOR_PLAN | FOR_INSPECT, FLAG(subject.keep_foldable),
+     "plan the results of operators on constants, too"},
+    {"--no-reuse", NULL, FOR_PLAN | FOR_RUN, FLAG(no_reuse),
+     "every buffer its own space: --planner none"},
+    {"--reserve", "NAME:BYTES[:FIRST-LAST]", FOR_PLAN | FOR_INSPECT, TAKE(option_add_reserve),
+     "plan a buffer of your own along (default: all steps)"},
+    {"--conflicts", NULL, FOR_PLAN | FOR_INSPECT, FLAG(conflicts),
+     "show which buffers are live in the same step"},
+    {"--json", NULL, FOR_PLAN | FOR_INSPECT | FOR_RUN | FOR_CHECK_PLAN | FOR_BISECT, FLAG(json),
+     "print JSON"},
+    {"-o", "FILE.json|.csv|.h", FOR_PLAN, TAKE(option_set_output), "write the plan to a file"},
+    {"--capacity", "N[K|M]", FOR_PLAN | FOR_CHECK_PLAN, TAKE(option_set_capacity),
+     "stop at the first plan that fits into N bytes"},
+    {"--minimize", NULL, FOR_PLAN, FLAG(minimize), "find the smallest peak (default)"},
+    {"--pairs", "FILE", FOR_PLAN, TAKE(option_set_pairs), "CSV of relations between buffers"},
+    {"--region", "NAME=SIZE[@COST]", FOR_PLAN, TAKE(option_add_region),
+     "a memory, fastest first; COST per byte moved (1, 2, ...)"},
+    {"--without", "TECHNIQUE", FOR_PLAN, TAKE(option_add_without),
+     "leave a technique of planner exact out (repeatable)"},
+    {"--work-limit", "N", FOR_PLAN, TAKE(option_set_work_limit),
+     "budget in units of work, alike on any machine"},
+    {"--time-limit", "SECONDS", FOR_PLAN, TAKE(option_set_time_limit),
+     "stop then, with the best plan so far"},
+    {"--input", "NAME=FILE", FOR_RUN, TAKE(option_add_input),
+     "raw little-endian values of a graph input"},
+    {"--fill", "zero|random:SEED", FOR_RUN | FOR_BISECT, TAKE(option_set_fill),
+     "inputs without a file (default: zero)"},
+    {"--set-shape", "NAME=1,96,96,3", FOR_RUN, TAKE(option_add_shape),
+     "give a graph input another shape"},
+    {"--invokes", "N", FOR_RUN, TAKE(option_set_invokes), "run so many times (default: 1)"},
+    {"--output-dir", "DIR", FOR_RUN, TAKE(option_set_output_dir),
+     "write outputs there: out<k>.bin, or run<n>.out<k>.bin"},
+    {"--profile", NULL, FOR_RUN, FLAG(execution.profile), "time and memory of each operator"},
+    {"--replay", "DIR", FOR_RUN, TAKE(option_set_replay),
+     "run recorded inputs and compare with recorded outputs"},
+    {"--tolerance", "REL", FOR_RUN, TAKE(option_set_tolerance),
+     "for float outputs of --replay, relative to the largest (default: 0)"},
+    {"--guard", NULL, FOR_RUN, FLAG(execution.runner.guard),
+     "check that every operator keeps its memory contract"},
+    {"--plan", "FILE.json|.csv", FOR_RUN | FOR_BISECT, TAKE(option_set_plan_file),
+     "use this plan of the model as it is"},
+    {"--compare", "none", FOR_RUN, TAKE(option_set_compare),
+     "run without reuse as well, and compare every tensor"},
+    {"--watch", NULL, FOR_RUN, FLAG(execution.watch), "plot the memory over the invokes"},
+    {"--portable", NULL, FOR_RUN, FLAG(execution.runner.interpreter.portable),
+     "use portable C kernels only"},
+    {"--store-multipliers", NULL, FOR_RUN, FLAG(execution.runner.interpreter.store_multipliers),
+     "keep per-channel multipliers: more memory, less time"},
+    {"--ignore-model-plan", NULL, FOR_RUN, FLAG(execution.runner.interpreter.ignore_model_plan),
+     "don't use the OfflineMemoryAllocation in the model"},
+    {"--verbose", NULL, FOR_RUN, FLAG(execution.runner.verbose), "tell what prepare decided"},
+    {"--help", NULL, FOR_PLAN | FOR_INSPECT | FOR_RUN | FOR_CHECK_PLAN | FOR_BISECT, FLAG(help),
+     "this"},
+};
+#define TABLE_SIZE (sizeof table / sizeof table[0])
+
+const option_t *option_find(const char *argument, size_t length, unsigned command) {
+  for (size_t i = 0; i < TABLE_SIZE; i++) {
+    if ((table[i].commands & command) != 0 && strlen(table[i].name) == length &&
+        memcmp(table[i].name, argument, length) == 0) {
+      return &table[i];
+    }
+  }
+  return NULL;
+}
+
+bool option_apply(const option_t *option, const char *value, options_t *options) {
+  if (option->take != NULL) return option->take(options, value);
+  *(bool *)((char *)options + option->flag) = true;
+  return true;
+}
+
+void options_print(unsigned command, FILE *stream) {
+  fputs("Options:\n", stream);
+  for (size_t i = 0; i < TABLE_SIZE; i++) {
+    if ((table[i].commands & command) == 0) continue;
+    char left[64];
+    snprintf(left, sizeof left, "%s%s%s", table[i].name, table[i].argument != NULL ? " " : "",
+             table[i].argument != NULL ? table[i].argument : "");
+    fprintf(stream, "  %-34s %s\n", left, table[i].help);
+  }
+}

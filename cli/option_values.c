@@ -1,0 +1,216 @@
+/* What the arguments of options mean: one reader for each kind, named by the table of options. */
+#include "option_values.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A whole number, with K, M or G behind it if `units`; `*end` is what follows. */
+static bool read_number(const char *text, bool units, uint64_t *value, const char **end) {
+  if (*text < '0' || *text > '9') return false;
+  char *stop;
+  errno = 0;
+  unsigned long long number = strtoull(text, &stop, 10);
+  if (errno != 0) return false;
+  int shift = 0;
+  if (units && (*stop == 'K' || *stop == 'k')) shift = 10;
+  if (units && (*stop == 'M' || *stop == 'm')) shift = 20;
+  if (units && (*stop == 'G' || *stop == 'g')) shift = 30;
+  if (shift > 0) stop++;
+  if (number > UINT64_MAX >> shift) return false;
+  *value = (uint64_t)number << shift;
+  *end = stop;
+  return true;
+}
+
+static bool whole_number(const char *text, bool units, uint64_t *value) {
+  const char *end;
+  return read_number(text, units, value, &end) && *end == '\0';
+}
+
+/* Copies what stands before `separator` into options->names; where the rest begins, or NULL. */
+static const char *take_name(options_t *options, const char *argument, char separator,
+                             const char **name) {
+  const char *cut = strchr(argument, separator);
+  if (cut == NULL || cut == argument) return NULL;
+  size_t length = (size_t)(cut - argument);
+  char *copy = options->names + options->names_used;
+  memcpy(copy, argument, length);
+  copy[length] = '\0';
+  options->names_used += length + 1;
+  *name = copy;
+  return cut + 1;
+}
+
+bool option_set_planner(options_t *options, const char *argument) {
+  options->planner_given = true;
+  options->all_planners = strcmp(argument, "all") == 0;
+  options->planner = options->all_planners ? NULL : berth_planner_named(argument);
+  return options->all_planners || options->planner != NULL;
+}
+
+bool option_set_like(options_t *options, const char *argument) {
+  options->like = argument;
+  return strcmp(argument, "tflm") == 0 || strcmp(argument, "tflite") == 0;
+}
+
+bool option_set_align(options_t *options, const char *argument) {
+  uint64_t value;
+  if (!whole_number(argument, true, &value) || value == 0 || value > (1u << 30) ||
+      (value & (value - 1)) != 0) {
+    return false;
+  }
+  options->subject.align = (uint32_t)value;
+  return true;
+}
+
+/* NAME:BYTES[:FIRST-LAST] */
+bool option_add_reserve(options_t *options, const char *argument) {
+  if (options->subject.reserve_count == RESERVES_MAX) return false;
+  berth_reserve_t reserve = {.every_step = true};
+  const char *at = take_name(options, argument, ':', &reserve.name);
+  if (at == NULL || !read_number(at, true, &reserve.bytes, &at)) return false;
+  if (*at == ':') {
+    uint64_t first, last;
+    if (!read_number(at + 1, false, &first, &at) || *at != '-') return false;
+    if (!read_number(at + 1, false, &last, &at)) return false;
+    if (last < first || last >= UINT32_MAX) return false;
+    reserve.every_step = false;
+    reserve.first = (uint32_t)first;
+    reserve.last = (uint32_t)last;
+  }
+  if (*at != '\0') return false;
+  options->reserves[options->subject.reserve_count++] = reserve;
+  return true;
+}
+
+/* NAME=SIZE[@COST] */
+bool option_add_region(options_t *options, const char *argument) {
+  uint32_t index = options->subject.region_count;
+  if (index == BERTH_REGIONS_MAX) return false;
+  berth_named_region_t region = {NULL, {0, index + 1}};
+  const char *at = take_name(options, argument, '=', &region.name);
+  if (at == NULL || strchr(region.name, '|') != NULL) return false;
+  if (!read_number(at, true, &region.region.capacity, &at)) return false;
+  if (*at == '@' && !read_number(at + 1, false, &region.region.cost, &at)) return false;
+  if (*at != '\0') return false;
+  for (uint32_t r = 0; r < index; r++) {
+    if (strcmp(options->regions[r].name, region.name) == 0) return false;
+  }
+  options->regions[options->subject.region_count++] = region;
+  return true;
+}
+
+bool option_add_without(options_t *options, const char *argument) {
+  const char *name;
+  for (uint32_t i = 0; i < 32 && (name = berth_technique_name(i)) != NULL; i++) {
+    if (strcmp(name, argument) == 0) {
+      options->planning.without |= (berth_techniques_t)1 << i;
+      return true;
+    }
+  }
+  return false;
+}
+
+bool option_set_capacity(options_t *options, const char *argument) {
+  return whole_number(argument, true, &options->planning.capacity) &&
+         options->planning.capacity > 0;
+}
+
+bool option_set_work_limit(options_t *options, const char *argument) {
+  return whole_number(argument, true, &options->planning.work_limit) &&
+         options->planning.work_limit > 0;
+}
+
+bool option_set_time_limit(options_t *options, const char *argument) {
+  char *end;
+  if (*argument < '0' || *argument > '9') return false;
+  options->planning.seconds = strtod(argument, &end);
+  return *end == '\0' && options->planning.seconds > 0 && options->planning.seconds < 1e9;
+}
+
+bool option_set_output(options_t *options, const char *argument) {
+  static const char *const endings[] = {".json", ".csv", ".h"};
+  size_t length = strlen(argument);
+  options->output = argument;
+  for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
+    size_t ending = strlen(endings[i]);
+    if (length > ending && strcmp(argument + length - ending, endings[i]) == 0) return true;
+  }
+  return false;
+}
+
+bool option_set_pairs(options_t *options, const char *argument) {
+  options->subject.pairs_path = argument;
+  return *argument != '\0';
+}
+
+/* NAME=FILE */
+bool option_add_input(options_t *options, const char *argument) {
+  berth_execution_options_t *execution = &options->execution;
+  if (execution->input_count == INPUTS_MAX) return false;
+  berth_input_file_t *input = &options->inputs[execution->input_count];
+  input->path = take_name(options, argument, '=', &input->name);
+  if (input->path == NULL || *input->path == '\0') return false;
+  execution->input_count++;
+  return true;
+}
+
+/* NAME=1,96,96,3 */
+bool option_add_shape(options_t *options, const char *argument) {
+  berth_execution_options_t *execution = &options->execution;
+  if (execution->shape_count == INPUTS_MAX) return false;
+  berth_named_shape_t *shape = &options->shapes[execution->shape_count];
+  const char *at = take_name(options, argument, '=', &shape->name);
+  if (at == NULL) return false;
+  for (shape->rank = 0;; at++) {
+    uint64_t dim;
+    if (shape->rank == BERTH_RANK_MAX || !read_number(at, false, &dim, &at)) return false;
+    if (dim > INT32_MAX) return false;
+    shape->dims[shape->rank++] = (int32_t)dim;
+    if (*at != ',') break;
+  }
+  execution->shape_count++;
+  return *at == '\0';
+}
+
+/* zero | random:SEED */
+bool option_set_fill(options_t *options, const char *argument) {
+  options->execution.random = strncmp(argument, "random:", 7) == 0;
+  if (!options->execution.random) return strcmp(argument, "zero") == 0;
+  return whole_number(argument + 7, false, &options->execution.seed);
+}
+
+bool option_set_invokes(options_t *options, const char *argument) {
+  uint64_t value;
+  if (!whole_number(argument, false, &value) || value == 0 || value > 100000000) return false;
+  options->execution.invokes = (uint32_t)value;
+  return true;
+}
+
+bool option_set_output_dir(options_t *options, const char *argument) {
+  options->execution.output_dir = argument;
+  return *argument != '\0';
+}
+
+bool option_set_replay(options_t *options, const char *argument) {
+  options->replay = argument;
+  return *argument != '\0';
+}
+
+bool option_set_tolerance(options_t *options, const char *argument) {
+  char *end;
+  if ((*argument < '0' || *argument > '9') && *argument != '.') return false;
+  options->tolerance = strtod(argument, &end);
+  return *end == '\0' && options->tolerance >= 0 && options->tolerance <= 1;
+}
+
+bool option_set_plan_file(options_t *options, const char *argument) {
+  options->execution.runner.plan_path = argument;
+  return *argument != '\0';
+}
+
+bool option_set_compare(options_t *options, const char *argument) {
+  options->compare = true;
+  return strcmp(argument, "none") == 0;
+}

@@ -1,0 +1,29 @@
+/* The readers of options' arguments. Each takes one argument into the options; false: it is not a
+ * valid one, and the caller says what would be. */
+#ifndef BERTH_CLI_OPTION_VALUES_H
+#define BERTH_CLI_OPTION_VALUES_H
+
+#include "options.h"
+
+bool option_set_planner(options_t *options, const char *argument);
+bool option_set_like(options_t *options, const char *argument);
+bool option_set_align(options_t *options, const char *argument);
+bool option_add_reserve(options_t *options, const char *argument);
+bool option_add_region(options_t *options, const char *argument);
+bool option_add_without(options_t *options, const char *argument);
+bool option_set_capacity(options_t *options, const char *argument);
+bool option_set_work_limit(options_t *options, const char *argument);
+bool option_set_time_limit(options_t *options, const char *argument);
+bool option_set_output(options_t *options, const char *argument);
+bool option_set_pairs(options_t *options, const char *argument);
+bool option_add_input(options_t *options, const char *argument);
+bool option_add_shape(options_t *options, const char *argument);
+bool option_set_fill(options_t *options, const char *argument);
+bool option_set_invokes(options_t *options, const char *argument);
+bool option_set_output_dir(options_t *options, const char *argument);
+bool option_set_replay(options_t *options, const char *argument);
+bool option_set_tolerance(options_t *options, const char *argument);
+bool option_set_plan_file(options_t *options, const char *argument);
+bool option_set_compare(options_t *options, const char *argument);
+
+#endif
