@@ -59,6 +59,9 @@ typedef struct berth_contract {
   berth_kind_t kind;
   berth_window_t windows[BERTH_WINDOWS_MAX]; /* ROW_LOCAL: of inputs 0, 1, ... */
   bool partial; /* does not write every byte of its outputs and wants them zeroed first */
+  bool known;   /* in a table of contracts: an operator has stated this one. false: there is no
+                   kernel for it, it refused, or its inputs' shapes are known only at run time; it
+                   counts as whole, what it needs besides its tensors is unknown */
 } berth_contract_t;
 
 #ifdef __cplusplus

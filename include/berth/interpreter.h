@@ -163,6 +163,15 @@ berth_status_t berth_interpreter_resize_input(berth_interpreter_t *interpreter, 
  * OVERFLOW, UNSUPPORTED. */
 berth_status_t berth_interpreter_prepare(berth_interpreter_t *interpreter);
 
+/* Instead of prepare: only asks every operator of all subgraphs for its contract, and so for the
+ * shapes of its outputs, which berth_interpreter_tensor then tells. Operator o of subgraph s is
+ * contracts[n + o], n being the number of operators of the subgraphs before s. Whatever has no
+ * kernel or refuses is logged, and not `known` in the table. Needs metadata only.
+ * Errors: ARGUMENT (`count` isn't the number of operators), MEMORY (metadata don't fit), OVERFLOW.
+ */
+berth_status_t berth_interpreter_contracts(berth_interpreter_t *interpreter,
+                                           berth_contract_t *contracts, uint32_t count);
+
 /* After prepare: what it needed. Blocks of exactly these sizes are enough. */
 berth_needs_t berth_interpreter_needs(const berth_interpreter_t *interpreter);
 

@@ -57,31 +57,6 @@ static berth_status_t loan_too_small(const job_t *job) {
 
 /* ---- First pass: the operators -------------------------------------------------------------- */
 
-/* An operator that can only be prepared when its inputs are there: so are its outputs. */
-static berth_status_t postpone(berth_call_t *call, berth_operator_place_t *place) {
-  place->scratch |= OPERATOR_LAZY;
-  for (uint32_t i = 0; i < call->op.outputs.count; i++) {
-    if (berth_vector_int(call->op.outputs, i) == BERTH_NO_TENSOR) continue;
-    berth_status_t status = berth_set_unknown(call, i);
-    if (status != BERTH_OK) return status;
-  }
-  return BERTH_OK;
-}
-
-static void log_unknown_outputs(const berth_call_t *call) {
-  const berth_interpreter_t *interpreter = call->interpreter;
-  for (uint32_t i = 0; i < call->op.outputs.count; i++) {
-    int32_t tensor = berth_vector_int(call->op.outputs, i);
-    if (tensor == BERTH_NO_TENSOR) continue;
-    uint32_t flat = berth_run_tensor_index(interpreter, call->subgraph, (uint32_t)tensor);
-    const berth_shape_t *shape = berth_run_shape(interpreter, flat);
-    if (shape != NULL && shape->unknown) {
-      berth_run_log(interpreter, BERTH_EVENT_DYNAMIC, call->subgraph, call->index, (uint32_t)tensor,
-                    0, NULL);
-    }
-  }
-}
-
 static berth_status_t note(job_t *job, uint32_t bytes) {
   uint32_t *slot = borrow(&job->loan, sizeof *slot, sizeof *slot);
   if (slot == NULL) return loan_too_small(job);
@@ -113,36 +88,17 @@ static berth_status_t prepare_operator(job_t *job, uint32_t subgraph, uint32_t i
   berth_interpreter_t *interpreter = job->interpreter;
   berth_operator_place_t *place =
       &interpreter->operators[berth_run_operator_index(interpreter, subgraph, index)];
-  berth_call_t call;
-  berth_run_call(interpreter, subgraph, index, &call);
-  if (berth_run_is_skipped(&call)) return BERTH_OK;
-  if (call.kernel == NULL) {
-    berth_run_log(interpreter, BERTH_EVENT_MISSING, subgraph, index, BERTH_NOBODY, 0, NULL);
-    interpreter->failed = true;
-    return postpone(&call, place); /* go on: all that is missing is reported at once */
-  }
-  if (berth_run_input_unknown(&call)) {
-    berth_status_t status = postpone(&call, place);
-    if (status == BERTH_OK) log_unknown_outputs(&call);
-    return status;
-  }
   berth_contract_t contract;
-  memset(&contract, 0, sizeof contract);
-  berth_status_t status = call.kernel->prepare(&call, &contract);
+  berth_status_t status = berth_run_ask(interpreter, subgraph, index, &contract);
   if (status == BERTH_ERROR_MEMORY) return too_small(job, 0, "metadata do not fit");
-  if (status != BERTH_OK) {
-    berth_run_log(interpreter, BERTH_EVENT_REFUSED, subgraph, index, BERTH_NOBODY, 0,
-                  call.why ? call.why : berth_status_text(status));
-    interpreter->failed = true;
+  if (status != BERTH_OK) return status;
+  if (!contract.known) {
+    place->scratch |= OPERATOR_LAZY; /* once its inputs are there, if nothing is missing */
     return BERTH_OK;
-  }
-  if (contract.workspace > ACTIVATIONS_MAX || contract.state > ACTIVATIONS_MAX) {
-    return BERTH_ERROR_OVERFLOW;
   }
   place->workspace = contract.workspace;
   place->state = contract.state;
   if (contract.partial) place->scratch |= OPERATOR_PARTIAL;
-  log_unknown_outputs(&call);
   return note_scratch(job, &contract, place);
 }
 

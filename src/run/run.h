@@ -113,6 +113,15 @@ void berth_run_log(const berth_interpreter_t *interpreter, berth_event_kind_t ki
 /* Does any data input of the operator have an unknown shape? */
 bool berth_run_input_unknown(const berth_call_t *call);
 
+/* ---- Contracts: contracts.c ----------------------------------------------------------------- */
+
+/* Lets an operator state its contract and its outputs' shapes. One that can't be asked yet, that
+ * nobody knows (both have outputs of unknown shape then) or that refuses has a contract that is
+ * not `known`; the latter two are logged, and the interpreter has `failed`. One that need not run
+ * has an empty contract. MEMORY: metadata do not fit; OVERFLOW. */
+berth_status_t berth_run_ask(berth_interpreter_t *interpreter, uint32_t subgraph, uint32_t op,
+                             berth_contract_t *contract);
+
 /* ---- Running: invoke.c ---------------------------------------------------------------------- */
 
 /* Evaluates an operator, whole; zeroes its outputs for one that writes only part of them. */
