@@ -3,9 +3,19 @@
 #include "host/model_print.h"
 #include "options.h"
 
+static int show(const options_t *options, const berth_plan_report_t *report) {
+  bool good = options->json ? berth_model_write_json(report, stdout)
+                            : berth_model_print(report, berth_terminal_of_stdout(), stdout);
+  if (good) return EXIT_DONE;
+  berth_complaint_t complaint;
+  berth_complain(&complaint, "out of memory");
+  return failed(&complaint);
+}
+
 static int inspect(const options_t *options, const berth_subject_t *subject) {
   berth_complaint_t complaint;
   berth_plan_report_t report;
+  berth_outcome_t outcome;
   if (!subject->is_model) {
     berth_complain(&complaint, "%s: not a model", subject->path);
     return failed(&complaint);
@@ -14,11 +24,16 @@ static int inspect(const options_t *options, const berth_subject_t *subject) {
     return failed(&complaint);
   }
   report.conflicts = options->conflicts;
-  bool good = options->json ? berth_model_write_json(&report, stdout)
-                            : berth_model_print(&report, berth_terminal_of_stdout(), stdout);
-  if (good) return EXIT_DONE;
-  berth_complain(&complaint, "out of memory");
-  return failed(&complaint);
+  int status;
+  if (berth_planning_run(options->planner, &subject->problem, &options->planning, &outcome,
+                         &complaint) == BERTH_OK) {
+    report.outcome = &outcome;
+    status = show(options, &report);
+  } else {
+    status = failed(&complaint);
+  }
+  berth_outcome_free(&outcome);
+  return status;
 }
 
 int command_inspect(int argc, char **argv) {
@@ -28,11 +43,10 @@ int command_inspect(int argc, char **argv) {
     berth_complaint_t complaint;
     berth_subject_t subject;
     if (options.help) {
-      puts(
-          "usage: berth inspect [OPTION]... MODEL.tflite\n\n"
-          "Lists the operators and tensors of a model with types, shapes, bytes, lifetimes (steps\n"
-          "are operators, from 0) and where TFLite would allocate them, and what all need "
-          "together.\n");
+      puts("usage: berth inspect [OPTION]... MODEL.tflite\n\n"
+           "Says what a model needs and what makes its peak, and lists its operators and tensors\n"
+           "with types, shapes, bytes, lifetimes (steps are operators, from 0) and where TFLite "
+           "would\nallocate them.\n");
       options_print(FOR_INSPECT, stdout);
       status = EXIT_DONE;
     } else if (berth_subject_open(options.path, &options.subject, &subject, &complaint) !=

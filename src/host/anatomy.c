@@ -61,6 +61,51 @@ berth_status_t berth_live_in(const berth_subject_t *subject, const berth_placeme
   return BERTH_OK;
 }
 
+static void add_class(const berth_subject_t *subject, uint32_t index, berth_classes_t *classes) {
+  const berth_label_t *label = &subject->labels[index];
+  classes->bytes[label->has_kind ? label->kind : BERTH_KIND_ACTIVATION] += label->bytes;
+  classes->alignment_bytes += subject->problem.buffers[index].size - label->bytes;
+}
+
+berth_classes_t berth_classes_of(const berth_subject_t *subject,
+                                 const berth_placement_t *placements, uint32_t region) {
+  berth_classes_t classes = {{0}, 0};
+  for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
+    if (placements == NULL || placements[i].region == region) add_class(subject, i, &classes);
+  }
+  return classes;
+}
+
+uint64_t *berth_load_by_step(const berth_subject_t *subject, const berth_placement_t *placements,
+                             uint32_t region) {
+  uint64_t *load = calloc((size_t)subject->step_count + 1, sizeof *load);
+  if (load == NULL) return NULL;
+  for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
+    if (placements != NULL && placements[i].region != region) continue;
+    const berth_buffer_t *buffer = &subject->problem.buffers[i];
+    load[buffer->first] += buffer->size;
+    load[buffer->last + 1] -= buffer->size; /* wraps, and back again in the sum below */
+  }
+  for (uint32_t step = 1; step < subject->step_count; step++) load[step] += load[step - 1];
+  return load;
+}
+
+berth_status_t berth_near_steps(const berth_subject_t *subject, const berth_placement_t *placements,
+                                uint32_t region, berth_near_step_t near[BERTH_NEAR_MAX],
+                                uint32_t *count) {
+  uint64_t *load = berth_load_by_step(subject, placements, region);
+  if (load == NULL) return BERTH_ERROR_MEMORY;
+  *count = 0;
+  for (uint32_t step = 0; step < subject->step_count; step++) {
+    uint32_t at = *count < BERTH_NEAR_MAX ? (*count)++ : BERTH_NEAR_MAX - 1;
+    if (at == BERTH_NEAR_MAX - 1 && step >= BERTH_NEAR_MAX && load[step] <= near[at].load) continue;
+    for (; at > 0 && near[at - 1].load < load[step]; at--) near[at] = near[at - 1];
+    near[at] = (berth_near_step_t){step, load[step]};
+  }
+  free(load);
+  return BERTH_OK;
+}
+
 /* Of the steps in which a buffer reaches up to `peak`, the one with the largest load; the first of
  * equal ones. */
 static berth_status_t find_step(const berth_problem_t *problem, const berth_placement_t *placements,
@@ -112,6 +157,7 @@ berth_status_t berth_anatomy_of(const berth_subject_t *subject, const berth_plac
   for (uint32_t i = 0; i < anatomy->live_count; i++) {
     anatomy->live_bytes += subject->labels[anatomy->live[i]].bytes;
     rounded += subject->problem.buffers[anatomy->live[i]].size;
+    add_class(subject, anatomy->live[i], &anatomy->classes);
   }
   anatomy->alignment_bytes = rounded - anatomy->live_bytes;
   if (peak >= rounded) anatomy->fragmentation_bytes = peak - rounded;

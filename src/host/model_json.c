@@ -1,4 +1,5 @@
 /* What `berth inspect --json` prints: the keys of every document, then operators and tensors. */
+#include "host/anatomy.h"
 #include "host/json.h"
 #include "host/model_print.h"
 
@@ -72,7 +73,7 @@ static void write_tensor(const berth_subject_t *subject, const berth_graph_tenso
 
 bool berth_model_write_json(const berth_plan_report_t *report, FILE *stream) {
   const berth_subject_t *subject = report->subject;
-  uint64_t *live = berth_live_by_step(subject);
+  uint64_t *live = berth_load_by_step(subject, NULL, 0);
   if (live == NULL) return false;
   berth_json_t json = berth_json_to(stream);
   berth_json_open(&json, NULL, '{');

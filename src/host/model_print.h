@@ -5,11 +5,8 @@
 #include "host/plan_file.h"
 #include "host/terminal.h"
 
-/* Both take a report without an outcome. False: out of memory. */
+/* Both take a report with a plan or without. False: out of memory. */
 bool berth_model_print(const berth_plan_report_t *report, berth_terminal_t terminal, FILE *stream);
 bool berth_model_write_json(const berth_plan_report_t *report, FILE *stream);
-
-/* Bytes of buffers that are live in each step, on the heap; NULL: out of memory. */
-uint64_t *berth_live_by_step(const berth_subject_t *subject);
 
 #endif

@@ -1,6 +1,8 @@
 /* What `berth inspect` says to people: totals, operators with the bytes that are live while they
  * run, tensors with their lifetimes. */
+#include "host/anatomy.h"
 #include "host/model_print.h"
+#include "host/peak_print.h"
 #include "host/plan_text.h"
 #include "host/table.h"
 #include "host/text.h"
@@ -8,18 +10,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-
-uint64_t *berth_live_by_step(const berth_subject_t *subject) {
-  uint64_t *live = calloc((size_t)subject->step_count + 1, sizeof *live);
-  if (live == NULL) return NULL;
-  for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
-    const berth_buffer_t *buffer = &subject->problem.buffers[i];
-    live[buffer->first] += buffer->size;
-    live[buffer->last + 1] -= buffer->size; /* wraps, and back again in the sum below */
-  }
-  for (uint32_t step = 1; step < subject->step_count; step++) live[step] += live[step - 1];
-  return live;
-}
 
 static const char *printable(berth_text_t text, uint32_t columns, char *out) {
   return berth_printable(text.data, text.length, columns, out, BERTH_NAME_ROOM);
@@ -177,13 +167,30 @@ static void print_totals(const berth_plan_report_t *report, FILE *stream) {
   fputc('\n', stream);
 }
 
+/* What makes the peak of the plan. */
+static bool print_peak(const berth_plan_report_t *report, berth_terminal_t terminal, FILE *stream) {
+  const berth_outcome_t *outcome = report->outcome;
+  if (outcome == NULL || !outcome->has_plan || outcome->plan.peak == 0) return true;
+  fprintf(stream, "  Planned (%s): a peak of %s bytes%s.\n", outcome->planner->name,
+          berth_grouped(outcome->plan.peak).text, outcome->plan.optimal ? ", proven optimal" : "");
+  berth_anatomy_t anatomy;
+  if (berth_anatomy_of(report->subject, outcome->plan.placements, 0, outcome->plan.peak,
+                       &anatomy) != BERTH_OK) {
+    return false;
+  }
+  bool good = berth_peak_print(report, 0, &anatomy, NULL, terminal, stream) &&
+              berth_near_print(report, 0, stream);
+  free(anatomy.live);
+  return good;
+}
+
 bool berth_model_print(const berth_plan_report_t *report, berth_terminal_t terminal, FILE *stream) {
   const berth_subject_t *subject = report->subject;
-  uint64_t *live = berth_live_by_step(subject);
+  uint64_t *live = berth_load_by_step(subject, NULL, 0);
   if (live == NULL) return false;
   print_head(subject, stream);
   print_totals(report, stream);
-  bool good = true;
+  bool good = print_peak(report, terminal, stream);
   for (uint32_t s = 0; s < subject->model.subgraph_count; s++) {
     if (subject->model.subgraph_count > 1) {
       char name[BERTH_NAME_ROOM];

@@ -1,6 +1,7 @@
 /* A plan in JSON: the keys of the README, in a fixed order, nothing that depends on the machine. */
 #include "host/anatomy.h"
 #include "host/json.h"
+#include "host/peak_print.h"
 #include "host/plan_file.h"
 
 #include <string.h>
@@ -147,6 +148,7 @@ void berth_plan_json_summary(const berth_plan_report_t *report, berth_json_t *js
   write_regions(report, json);
   write_outcomes(report, json);
   write_dynamic(subject, json);
+  berth_peaks_json(report, json);
 }
 
 /* The number that a problem's id is, if it is one in plain decimal. */

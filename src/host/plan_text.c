@@ -3,6 +3,7 @@
 #include "host/plan_text.h"
 #include "host/anatomy.h"
 #include "host/draw.h"
+#include "host/peak_print.h"
 #include "host/table.h"
 #include "host/text.h"
 
@@ -10,23 +11,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PEAK_ROWS 12 /* buffers of the peak that are listed by name */
-
 const char *berth_label_print(const berth_label_t *label, uint32_t columns, char *out) {
   return berth_printable(label->name.data, label->name.length, columns, out, BERTH_NAME_ROOM);
 }
 
-/* ---- The operator of a step ------------------------------------------------------------------ */
-
-/* ", operator 3 DEPTHWISE_CONV_2D" for a model; nothing for a problem. */
-static void print_operator(const berth_subject_t *subject, uint32_t step, FILE *stream) {
-  if (!subject->is_model) return;
-  if (step >= berth_model_subgraph(&subject->model, 0).operator_count) return;
-  berth_operator_t op = berth_model_operator(&subject->model, 0, step);
-  berth_text_t name = berth_operator_name(&op);
-  char printable[BERTH_NAME_ROOM];
-  fprintf(stream, ", operator %s",
-          berth_printable(name.data, name.length, 60, printable, sizeof printable));
+const char *berth_buffer_text(const berth_label_t *label, uint32_t columns, char *out) {
+  char name[BERTH_NAME_ROOM];
+  berth_label_print(label, columns, name);
+  if (label->tensor == BERTH_NOBODY) {
+    const char *kind = label->has_kind ? berth_buffer_kind_name(label->kind) : "";
+    snprintf(out, BERTH_NAME_ROOM, "%s%s%.400s", kind, label->has_kind ? " " : "", name);
+  } else if (label->subgraph > 0) {
+    snprintf(out, BERTH_NAME_ROOM, "tensor %" PRIu32 " of subgraph %" PRIu32 " %.400s",
+             label->tensor, label->subgraph, name);
+  } else {
+    const char *kind =
+        label->kind == BERTH_KIND_ACTIVATION ? "tensor" : berth_buffer_kind_name(label->kind);
+    snprintf(out, BERTH_NAME_ROOM, "%s %" PRIu32 " %.400s", kind, label->tensor, name);
+  }
+  return out;
 }
 
 /* ---- Totals --------------------------------------------------------------------------------- */
@@ -100,54 +103,6 @@ static void print_totals(const berth_plan_report_t *report, FILE *stream) {
 
 /* ---- The peak ------------------------------------------------------------------------------- */
 
-static bool print_live(const berth_subject_t *subject, const berth_anatomy_t *anatomy,
-                       uint64_t peak, const char *marks, berth_terminal_t terminal, FILE *stream) {
-  static const char *const headings[] = {"", "bytes", "share", "steps", "buffer", NULL};
-  berth_text_table_t table = berth_text_table(headings, "lrrll");
-  uint32_t names = terminal.columns > 72 ? terminal.columns - 60 : 16;
-  for (uint32_t i = 0; i < anatomy->live_count && i < PEAK_ROWS; i++) {
-    uint32_t index = anatomy->live[i];
-    const berth_label_t *label = &subject->labels[index];
-    const berth_buffer_t *buffer = &subject->problem.buffers[index];
-    char name[BERTH_NAME_ROOM], mark[2] = {marks[index], '\0'};
-    berth_text_table_cell(&table, "%s", mark);
-    berth_text_table_cell(&table, "%s", berth_grouped(buffer->size).text);
-    berth_text_table_cell(&table, "%s", berth_percent(buffer->size, peak).text);
-    berth_text_table_cell(&table, "%" PRIu32 "..%" PRIu32, buffer->first, buffer->last);
-    berth_label_print(label, names, name);
-    if (label->tensor == BERTH_NOBODY) {
-      berth_text_table_cell(&table, "%s%s", label->has_kind ? "reserved " : "", name);
-    } else if (label->subgraph > 0) {
-      berth_text_table_cell(&table, "tensor %" PRIu32 " of subgraph %" PRIu32 " %s", label->tensor,
-                            label->subgraph, name);
-    } else {
-      const char *kind =
-          label->kind == BERTH_KIND_ACTIVATION ? "tensor" : berth_buffer_kind_name(label->kind);
-      berth_text_table_cell(&table, "%s %" PRIu32 " %s", kind, label->tensor, name);
-    }
-  }
-  bool good = berth_text_table_print(&table, 2, stream);
-  if (anatomy->live_count > PEAK_ROWS) {
-    uint64_t rest = 0;
-    for (uint32_t i = PEAK_ROWS; i < anatomy->live_count; i++) {
-      rest += subject->problem.buffers[anatomy->live[i]].size;
-    }
-    fprintf(stream, "  and %" PRIu32 " smaller ones, %s bytes together\n",
-            anatomy->live_count - PEAK_ROWS, berth_grouped(rest).text);
-  }
-  return good;
-}
-
-/* The largest buffers get letters: those of the peak first, then the others by size. */
-static char *choose_marks(const berth_subject_t *subject, const berth_anatomy_t *anatomy) {
-  char *marks = calloc((size_t)subject->problem.buffer_count + 1, 1);
-  if (marks == NULL) return NULL;
-  for (uint32_t i = 0; i < anatomy->live_count && i < PEAK_ROWS; i++) {
-    marks[anatomy->live[i]] = (char)('A' + i);
-  }
-  return marks;
-}
-
 static bool print_region(const berth_plan_report_t *report, uint32_t region,
                          berth_terminal_t terminal, FILE *stream) {
   const berth_subject_t *subject = report->subject;
@@ -163,24 +118,15 @@ static bool print_region(const berth_plan_report_t *report, uint32_t region,
 
   berth_anatomy_t anatomy;
   bool good = berth_anatomy_of(subject, placements, region, peak, &anatomy) == BERTH_OK;
-  char *marks = good ? choose_marks(subject, &anatomy) : NULL;
-  good = marks != NULL;
+  char *marks = good ? berth_peak_marks(subject, &anatomy) : NULL;
+  good = marks != NULL && berth_peak_print(report, region, &anatomy, marks, terminal, stream);
   if (good) {
-    fprintf(stream, "\nThe peak is at step %" PRIu32, anatomy.step);
-    print_operator(subject, anatomy.step, stream);
-    fprintf(stream, ", where %s bytes are live:\n", berth_grouped(anatomy.live_bytes).text);
-    good = print_live(subject, &anatomy, peak, marks, terminal, stream);
-    fprintf(stream, "  Lost to alignment: %s bytes, to fragmentation: %s bytes",
-            berth_grouped(anatomy.alignment_bytes).text,
-            berth_grouped(anatomy.fragmentation_bytes).text);
-    if (anatomy.overlap_bytes > 0) {
-      fprintf(stream, "; saved by overlaps: %s bytes", berth_grouped(anatomy.overlap_bytes).text);
-    }
-    fputs(".\n\n", stream);
+    fputc('\n', stream);
     berth_drawing_t drawing = {&subject->problem,   placements,  marks, region, peak,
                                subject->step_count, anatomy.step};
-    good = berth_draw(&drawing, terminal, stream) == BERTH_OK && good;
+    good = berth_draw(&drawing, terminal, stream) == BERTH_OK;
   }
+  good = good && berth_near_print(report, region, stream);
   free(marks);
   free(anatomy.live);
   return good;
@@ -237,7 +183,9 @@ static bool print_full_step(const berth_subject_t *subject, const berth_explanat
   }
   char *marks = calloc((size_t)subject->problem.buffer_count + 1, 1);
   bool good = marks != NULL;
-  if (good) good = print_live(subject, &anatomy, obstacle->needed, marks, terminal, stream);
+  if (good) {
+    good = berth_live_print(subject, &anatomy, obstacle->needed, marks, terminal, stream);
+  }
   free(marks);
   free(anatomy.live);
   return good;
@@ -268,7 +216,7 @@ static bool print_obstacle(const berth_plan_report_t *report, berth_terminal_t t
     break;
   }
   fprintf(stream, "\nStep %" PRIu32, obstacle->step);
-  print_operator(subject, obstacle->step, stream);
+  berth_step_operator_print(subject, obstacle->step, stream);
   fprintf(stream, " needs %s bytes", berth_grouped(obstacle->needed).text);
   for (uint32_t r = 0, shown = 0; r < subject->problem.region_count; r++) {
     if ((obstacle->regions >> r & 1) == 0) continue;

@@ -18,4 +18,7 @@ void berth_conflicts_print(const berth_subject_t *subject, berth_terminal_t term
 #define BERTH_NAME_ROOM 512
 const char *berth_label_print(const berth_label_t *label, uint32_t columns, char *out);
 
+/* The same with what it is: "tensor 9 conv/Relu", "reserved audio". */
+const char *berth_buffer_text(const berth_label_t *label, uint32_t columns, char *out);
+
 #endif

@@ -253,7 +253,7 @@ static void inspect_json_lists_operators_and_tensors(void **state) {
   (void)state;
   assert_status("for model in models/*.tflite; do berth inspect $model --json >$dir/i.json && "
                 "python3 -c \"import json,sys; d=json.load(open(sys.argv[1])); "
-                "assert d['planner'] is None and d['operators'] and d['tensors']; "
+                "assert d['planner']=='best' and d['operators'] and d['tensors']; "
                 "sizes=[b['size'] for b in d['buffers']]; assert sum(sizes)==d['sum_bytes']; "
                 "assert max(o['live_bytes'] or 0 for o in d['operators'])==d['lower_bound_bytes']\""
                 " $dir/i.json || exit 1; done",
