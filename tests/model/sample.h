@@ -201,7 +201,7 @@ static inline void sample_build(sample_t *s) {
   memset(s, 0, sizeof *s);
   put(f, 4, 0);
   for (uint32_t i = 0; i < 4; i++) put(f, 1, (uint8_t) "TFL3"[i]);
-  s->model = put_table(f, 8);
+  s->model = put_table(f, 12); /* two more than the schema has */
   poke(f, 0, 4, s->model);
   put_field(f, s->model, MODEL_VERSION, 4, 3);
   put_text(f, s->model, MODEL_DESCRIPTION, "one of everything");
