@@ -58,10 +58,14 @@ typedef struct berth_contract {
   berth_view_t view;
   berth_kind_t kind;
   berth_window_t windows[BERTH_WINDOWS_MAX]; /* ROW_LOCAL: of inputs 0, 1, ... */
-  bool partial; /* does not write every byte of its outputs and wants them zeroed first */
-  bool known;   /* in a table of contracts: an operator has stated this one. false: there is no
-                   kernel for it, it refused, or its inputs' shapes are known only at run time; it
-                   counts as whole, what it needs besides its tensors is unknown */
+  uint32_t accumulator; /* ACCUMULATING: bytes that scratch[0] must have (if that is more than it
+                           says) from begin to finish; `eval`, all at once, does without */
+  bool any_rows;        /* ACCUMULATING: takes input 0 as one long vector, so that its rows may be
+                           those of a tensor of which it is a RESHAPE */
+  bool partial;         /* does not write every byte of its outputs and wants them zeroed first */
+  bool known; /* in a table of contracts: an operator has stated this one. false: there is no
+                 kernel for it, it refused, or its inputs' shapes are known only at run time; it
+                 counts as whole, what it needs besides its tensors is unknown */
 } berth_contract_t;
 
 #ifdef __cplusplus

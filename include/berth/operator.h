@@ -143,8 +143,9 @@ typedef struct berth_kernel {
   berth_status_t (*eval)(berth_call_t *call);
 
   /* Accumulating: begin, then accumulate for input rows in order, each once, then finish. What is
-   * carried from one to the next lies in scratch. A kernel that is accumulating for some operators
-   * only has `eval` as well: the contract's kind says which is to be called. */
+   * carried from one to the next lies in scratch. `eval`, if there is one, does it all at once.
+   * With `any_rows` in the contract, input 0 may come in other rows than its shape has (rows,
+   * row_bytes and ring are another tensor's with the same bytes). */
   berth_status_t (*begin)(berth_call_t *call);
   berth_status_t (*accumulate)(berth_call_t *call);
   berth_status_t (*finish)(berth_call_t *call);

@@ -45,7 +45,7 @@ static void product(const void *context, uint32_t group, const uint8_t *in, size
       uint32_t channel = group * m->channels + first;
       uint32_t size = m->channels - first < BLOCK ? m->channels - first : BLOCK;
       int32_t sums[BLOCK];
-      berth_matmul_int8_sums(m, c->cpu, channel, size, c->quantized, sums);
+      berth_matmul_int8_sums(m, c->cpu, channel, size, 0, m->depth, c->quantized, sums);
       for (uint32_t i = 0; i < size; i++) {
         float scale = berth_channel_scale(&c->conv->filter, channel + i) * c->hybrid.scale;
         float value = (float)sums[i] * scale;

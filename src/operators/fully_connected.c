@@ -1,25 +1,65 @@
 /* FULLY_CONNECTED: the kernel, which picks a variant by the types of its tensors.
  *
  * Where the output keeps the input's dimensions, rows map to rows and it is row-local; otherwise it
- * flattens whatever the input is.
+ * flattens whatever the input is. A single vector can be accumulated, in pieces of any length.
  */
 #include "operators/fully_connected.h"
 #include "operators/kernels.h"
+#include "operators/matmul_float.h"
+#include "operators/shape.h"
 #include <string.h>
 
 static const berth_fully_connected_variant_t variants[] = {
-    {BERTH_TYPE_FLOAT32, BERTH_TYPE_FLOAT32, BERTH_TYPE_FLOAT32,
-     berth_fully_connected_float_prepare, NULL, berth_fully_connected_float_eval},
-    {BERTH_TYPE_FLOAT32, BERTH_TYPE_FLOAT16, BERTH_TYPE_FLOAT32,
-     berth_fully_connected_float_prepare, NULL, berth_fully_connected_float_eval},
-    {BERTH_TYPE_FLOAT32, BERTH_TYPE_INT8, BERTH_TYPE_FLOAT32, berth_fully_connected_hybrid_prepare,
-     NULL, berth_fully_connected_hybrid_eval},
-    {BERTH_TYPE_INT8, BERTH_TYPE_INT8, BERTH_TYPE_INT8, berth_fully_connected_int8_prepare,
-     berth_fully_connected_int8_init, berth_fully_connected_int8_eval},
-    {BERTH_TYPE_UINT8, BERTH_TYPE_UINT8, BERTH_TYPE_UINT8, berth_fully_connected_int8_prepare,
-     berth_fully_connected_int8_init, berth_fully_connected_int8_eval},
-    {BERTH_TYPE_INT16, BERTH_TYPE_INT8, BERTH_TYPE_INT16, berth_fully_connected_int16_prepare,
-     berth_fully_connected_int16_init, berth_fully_connected_int16_eval},
+    {.input = BERTH_TYPE_FLOAT32,
+     .filter = BERTH_TYPE_FLOAT32,
+     .output = BERTH_TYPE_FLOAT32,
+     .prepare = berth_fully_connected_float_prepare,
+     .eval = berth_fully_connected_float_eval,
+     .accumulate = berth_fully_connected_float_accumulate,
+     .finish = berth_fully_connected_float_finish,
+     .sum_bytes = BERTH_FLOAT_LANES * sizeof(float),
+     .sum_extra = BERTH_FLOAT_LANES * sizeof(float)},
+    {.input = BERTH_TYPE_FLOAT32,
+     .filter = BERTH_TYPE_FLOAT16,
+     .output = BERTH_TYPE_FLOAT32,
+     .prepare = berth_fully_connected_float_prepare,
+     .eval = berth_fully_connected_float_eval,
+     .accumulate = berth_fully_connected_float_accumulate,
+     .finish = berth_fully_connected_float_finish,
+     .sum_bytes = BERTH_FLOAT_LANES * sizeof(float),
+     .sum_extra = BERTH_FLOAT_LANES * sizeof(float)},
+    {.input = BERTH_TYPE_FLOAT32,
+     .filter = BERTH_TYPE_INT8,
+     .output = BERTH_TYPE_FLOAT32,
+     .prepare = berth_fully_connected_hybrid_prepare,
+     .eval = berth_fully_connected_hybrid_eval},
+    {.input = BERTH_TYPE_INT8,
+     .filter = BERTH_TYPE_INT8,
+     .output = BERTH_TYPE_INT8,
+     .prepare = berth_fully_connected_int8_prepare,
+     .init = berth_fully_connected_int8_init,
+     .eval = berth_fully_connected_int8_eval,
+     .accumulate = berth_fully_connected_int8_accumulate,
+     .finish = berth_fully_connected_int8_finish,
+     .sum_bytes = sizeof(int32_t)},
+    {.input = BERTH_TYPE_UINT8,
+     .filter = BERTH_TYPE_UINT8,
+     .output = BERTH_TYPE_UINT8,
+     .prepare = berth_fully_connected_int8_prepare,
+     .init = berth_fully_connected_int8_init,
+     .eval = berth_fully_connected_int8_eval,
+     .accumulate = berth_fully_connected_int8_accumulate,
+     .finish = berth_fully_connected_int8_finish,
+     .sum_bytes = sizeof(int32_t)},
+    {.input = BERTH_TYPE_INT16,
+     .filter = BERTH_TYPE_INT8,
+     .output = BERTH_TYPE_INT16,
+     .prepare = berth_fully_connected_int16_prepare,
+     .init = berth_fully_connected_int16_init,
+     .eval = berth_fully_connected_int16_eval,
+     .accumulate = berth_fully_connected_int16_accumulate,
+     .finish = berth_fully_connected_int16_finish,
+     .sum_bytes = sizeof(int64_t)},
 };
 
 static const berth_fully_connected_variant_t *find(const berth_fully_connected_t *layer) {
@@ -70,6 +110,13 @@ static berth_status_t read_layer(berth_call_t *call, berth_fully_connected_t *la
   return BERTH_OK;
 }
 
+static uint64_t accumulator_bytes(const berth_fully_connected_t *layer,
+                                  const berth_fully_connected_variant_t *variant) {
+  uint64_t blocks =
+      ((uint64_t)layer->units + BERTH_FULLY_CONNECTED_UNITS - 1) / BERTH_FULLY_CONNECTED_UNITS;
+  return blocks * BERTH_FULLY_CONNECTED_UNITS * variant->sum_bytes + variant->sum_extra;
+}
+
 static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   berth_fully_connected_t layer;
   berth_status_t status = read_layer(call, &layer);
@@ -88,9 +135,17 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   if (status != BERTH_OK) return status;
   if (layer.keep_dims && layer.input.rank >= 3) {
     contract->kind = BERTH_ROW_LOCAL;
-    contract->windows[0] = (berth_window_t){.numerator = 1, .denominator = 1, .extent = 1};
-    contract->windows[1] = (berth_window_t){.numerator = 1, .denominator = 1}; /* all of it */
-    contract->windows[2] = contract->windows[1];
+    contract->windows[0] = berth_window_same();
+    contract->windows[1] = contract->windows[2] = berth_window_all();
+  } else if (layer.batches == 1 && variant->accumulate != NULL) {
+    uint64_t bytes = accumulator_bytes(&layer, variant);
+    if (bytes <= UINT32_MAX) {
+      contract->kind = BERTH_ACCUMULATING;
+      contract->accumulator = (uint32_t)bytes;
+      contract->any_rows = true;
+      contract->windows[0] = berth_window_same();
+      contract->windows[1] = contract->windows[2] = berth_window_all();
+    }
   }
   return variant->prepare(call, &layer, contract);
 }
@@ -122,8 +177,52 @@ static berth_status_t eval(berth_call_t *call) {
   return BERTH_OK;
 }
 
+/* ---- Piece by piece ------------------------------------------------------------------------- */
+
+static berth_status_t begin(berth_call_t *call) {
+  berth_fully_connected_t layer;
+  berth_status_t status = read_layer(call, &layer);
+  if (status != BERTH_OK) return status;
+  const berth_fully_connected_variant_t *variant = find(&layer);
+  if (variant == NULL) return BERTH_ERROR_INTERNAL;
+  memset(call->scratch[0], 0, (size_t)accumulator_bytes(&layer, variant));
+  return BERTH_OK;
+}
+
+/* Rows that lie one after the other in the ring are one piece. */
+static berth_status_t accumulate(berth_call_t *call) {
+  berth_fully_connected_t layer;
+  berth_status_t status = read_layer(call, &layer);
+  if (status != BERTH_OK) return status;
+  const berth_fully_connected_variant_t *variant = find(&layer);
+  const berth_value_t *input = &layer.input;
+  if (variant == NULL) return BERTH_ERROR_INTERNAL;
+  uint32_t element = berth_element_bytes(input->type);
+  for (uint32_t row = call->first_row; row < call->last_row;) {
+    uint32_t count = call->last_row - row, left = input->ring - row % input->ring;
+    if (count > left) count = left;
+    variant->accumulate(call, &layer, row * (input->row_bytes / element), berth_row(input, row),
+                        count * (input->row_bytes / element));
+    row += count;
+  }
+  return BERTH_OK;
+}
+
+static berth_status_t finish(berth_call_t *call) {
+  berth_fully_connected_t layer;
+  berth_status_t status = read_layer(call, &layer);
+  if (status != BERTH_OK) return status;
+  const berth_fully_connected_variant_t *variant = find(&layer);
+  if (variant == NULL) return BERTH_ERROR_INTERNAL;
+  variant->finish(call, &layer, layer.output.data);
+  return BERTH_OK;
+}
+
 const berth_kernel_t berth_kernel_fully_connected = {.code = BERTH_BUILTIN_FULLY_CONNECTED,
                                                      .float16_inputs = 0x6,
                                                      .prepare = prepare,
                                                      .init = init,
-                                                     .eval = eval};
+                                                     .eval = eval,
+                                                     .begin = begin,
+                                                     .accumulate = accumulate,
+                                                     .finish = finish};

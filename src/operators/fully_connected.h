@@ -23,7 +23,16 @@ typedef struct berth_fully_connected_variant {
   /* `count` vectors, from `in` to `out`. */
   berth_status_t (*eval)(berth_call_t *call, const berth_fully_connected_t *layer,
                          const uint8_t *in, uint8_t *out, uint32_t count);
+  /* One vector, piece by piece, with sums in scratch[0] (zero at first), which has `sum_bytes` for
+   * each unit, rounded up to eight units, and `sum_extra` more. NULL: cannot. */
+  void (*accumulate)(const berth_call_t *call, const berth_fully_connected_t *layer, uint32_t at,
+                     const uint8_t *in, uint32_t count); /* elements [at, at + count) */
+  void (*finish)(const berth_call_t *call, const berth_fully_connected_t *layer, uint8_t *out);
+  uint32_t sum_bytes, sum_extra;
 } berth_fully_connected_variant_t;
+
+/* Units that are done together; sums are there for a multiple of them. */
+#define BERTH_FULLY_CONNECTED_UNITS 8u
 
 /* ---- Variants -------------------------------------------------------------------------------- */
 
@@ -32,15 +41,27 @@ berth_status_t berth_fully_connected_int8_prepare(berth_call_t *, const berth_fu
 berth_status_t berth_fully_connected_int8_init(berth_call_t *, const berth_fully_connected_t *);
 berth_status_t berth_fully_connected_int8_eval(berth_call_t *, const berth_fully_connected_t *,
                                                const uint8_t *in, uint8_t *out, uint32_t count);
+void berth_fully_connected_int8_accumulate(const berth_call_t *, const berth_fully_connected_t *,
+                                           uint32_t at, const uint8_t *in, uint32_t count);
+void berth_fully_connected_int8_finish(const berth_call_t *, const berth_fully_connected_t *,
+                                       uint8_t *out);
 berth_status_t berth_fully_connected_int16_prepare(berth_call_t *, const berth_fully_connected_t *,
                                                    berth_contract_t *);
 berth_status_t berth_fully_connected_int16_init(berth_call_t *, const berth_fully_connected_t *);
 berth_status_t berth_fully_connected_int16_eval(berth_call_t *, const berth_fully_connected_t *,
                                                 const uint8_t *in, uint8_t *out, uint32_t count);
+void berth_fully_connected_int16_accumulate(const berth_call_t *, const berth_fully_connected_t *,
+                                            uint32_t at, const uint8_t *in, uint32_t count);
+void berth_fully_connected_int16_finish(const berth_call_t *, const berth_fully_connected_t *,
+                                        uint8_t *out);
 berth_status_t berth_fully_connected_float_prepare(berth_call_t *, const berth_fully_connected_t *,
                                                    berth_contract_t *);
 berth_status_t berth_fully_connected_float_eval(berth_call_t *, const berth_fully_connected_t *,
                                                 const uint8_t *in, uint8_t *out, uint32_t count);
+void berth_fully_connected_float_accumulate(const berth_call_t *, const berth_fully_connected_t *,
+                                            uint32_t at, const uint8_t *in, uint32_t count);
+void berth_fully_connected_float_finish(const berth_call_t *, const berth_fully_connected_t *,
+                                        uint8_t *out);
 berth_status_t berth_fully_connected_hybrid_prepare(berth_call_t *, const berth_fully_connected_t *,
                                                     berth_contract_t *);
 berth_status_t berth_fully_connected_hybrid_eval(berth_call_t *, const berth_fully_connected_t *,

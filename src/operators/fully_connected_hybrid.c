@@ -42,7 +42,8 @@ berth_status_t berth_fully_connected_hybrid_eval(berth_call_t *call,
     for (uint32_t first = 0; first < layer->units; first += BLOCK) {
       uint32_t size = layer->units - first < BLOCK ? layer->units - first : BLOCK;
       int32_t sums[BLOCK];
-      berth_matmul_int8_sums(&matmul, call->cpu, first, size, call->scratch[QUANTIZED], sums);
+      berth_matmul_int8_sums(&matmul, call->cpu, first, size, 0, layer->depth,
+                             call->scratch[QUANTIZED], sums);
       for (uint32_t i = 0; i < size; i++) {
         float scale = berth_channel_scale(&layer->filter, first + i) * hybrid.scale;
         float value = (float)sums[i] * scale;

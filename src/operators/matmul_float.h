@@ -22,6 +22,25 @@ void berth_matmul_float(const berth_matmul_float_t *m, uint32_t cpu, const float
 void berth_matmul_float_avx2(const berth_matmul_float_t *m, const float *in, size_t in_step,
                              float *out, size_t out_step, uint32_t rows);
 
+/* One row that comes in pieces. Sums are made of as many parts as the widest implementation needs,
+ * and elements wait until there are that many, so that every number is added to the same part in
+ * the same order as when all are there at once.
+ *
+ * `parts`: BERTH_FLOAT_LANES floats for each channel (rounded up to eight channels), then
+ * BERTH_FLOAT_LANES for elements that wait; all zero at first. Adds elements [at, at + count) of
+ * the depth, which lie at `in`; and makes the row of output. */
+#define BERTH_FLOAT_LANES 8u
+void berth_matmul_float_add(const berth_matmul_float_t *m, uint32_t cpu, uint32_t at,
+                            uint32_t count, const float *in, float *parts);
+void berth_matmul_float_finish(const berth_matmul_float_t *m, uint32_t cpu, float *parts,
+                               float *out);
+
+/* The same with AVX2: adds [at, at + count), both multiples of eight, or all there is to the end.
+ */
+void berth_matmul_float_add_avx2(const berth_matmul_float_t *m, uint32_t at, uint32_t count,
+                                 const float *in, float *parts);
+void berth_matmul_float_finish_avx2(const berth_matmul_float_t *m, const float *parts, float *out);
+
 /* Portable: adds the products of four channels' weights, which start at `weights`, and a span of
  * `depth` inputs to `sums`, in the order of the depth, four partial sums a channel. */
 #define BERTH_FLOAT_CHANNELS 4u

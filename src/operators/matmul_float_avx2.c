@@ -94,6 +94,48 @@ BERTH_AVX2 void berth_matmul_float_avx2(const berth_matmul_float_t *m, const flo
   }
 }
 
+/* ---- One row in pieces ---------------------------------------------------------------------- */
+
+BERTH_AVX2_INLINE void add(const berth_matmul_float_t *m, bool half, uint32_t at, uint32_t count,
+                           const float *in, float *parts) {
+  for (uint32_t c = 0; c < m->count; c += 2 * CHANNELS) {
+    __m256 sums[2 * CHANNELS];
+    const uint8_t *weights[2 * CHANNELS];
+    float *of = parts + (size_t)c * BERTH_LANES;
+    BERTH_UNROLL for (uint32_t i = 0; i < 2 * CHANNELS; i++) {
+      sums[i] = _mm256_loadu_ps(of + i * BERTH_LANES);
+      size_t channel = (size_t)m->first + (c + i < m->count ? c + i : c);
+      weights[i] = berth_weight_at(&m->filter, channel * m->depth + at);
+    }
+    berth_span_avx2(sums, 1, 2 * CHANNELS, &in, weights, half, count);
+    BERTH_UNROLL for (uint32_t i = 0; i < 2 * CHANNELS; i++) {
+      _mm256_storeu_ps(of + i * BERTH_LANES, sums[i]);
+    }
+  }
+}
+
+BERTH_AVX2 void berth_matmul_float_add_avx2(const berth_matmul_float_t *m, uint32_t at,
+                                            uint32_t count, const float *in, float *parts) {
+  if (m->filter.half) {
+    add(m, true, at, count, in, parts);
+  } else {
+    add(m, false, at, count, in, parts);
+  }
+}
+
+BERTH_AVX2 void berth_matmul_float_finish_avx2(const berth_matmul_float_t *m, const float *parts,
+                                               float *out) {
+  for (uint32_t c = 0; c < m->count; c += CHANNELS) {
+    __m256 sums[CHANNELS];
+    for (uint32_t i = 0; i < CHANNELS; i++) {
+      sums[i] = _mm256_loadu_ps(parts + (size_t)(c + i) * BERTH_LANES);
+    }
+    __m128 bias = berth_bias4_avx2(&m->bias, (size_t)m->first + c, m->count - c);
+    __m128 total = _mm_add_ps(berth_add_up_avx2(sums), bias);
+    berth_store4_avx2(out + c, berth_clamp4_avx2(total, m->min, m->max), m->count - c);
+  }
+}
+
 #else
 typedef int berth_matmul_float_avx2_is_empty; /* ISO C wants a declaration */
 #endif

@@ -42,6 +42,28 @@ void berth_matmul_int16(const berth_matmul_int16_t *m, uint32_t group, const uin
   }
 }
 
+void berth_matmul_int16_add(const berth_matmul_int16_t *m, uint32_t at, uint32_t count,
+                            const uint8_t *in, int64_t *sums) {
+  const int8_t *filter = (const int8_t *)m->filter + at;
+  for (uint32_t c = 0; c < m->channels; c++, filter += m->depth) {
+    sums[c] += dot((const int16_t *)(const void *)in, filter, count, m->filter_zero);
+  }
+}
+
+void berth_matmul_int16_finish(const berth_matmul_int16_t *m, const int64_t *sums, uint8_t *out) {
+  int16_t *to = (int16_t *)(void *)out;
+  for (uint32_t first = 0; first < m->channels; first += BLOCK) {
+    uint32_t count = m->channels - first < BLOCK ? m->channels - first : BLOCK;
+    int32_t multipliers[BLOCK], shifts[BLOCK];
+    berth_rescale_factors(&m->rescale, first, count, multipliers, shifts);
+    for (uint32_t i = 0; i < count; i++) {
+      int64_t sum = sums[first + i] + bias_of(m, first + i);
+      berth_multiplier_t factor = {multipliers[i], shifts[i]};
+      to[first + i] = berth_int16_rescale(&m->rescale, sum, m->is_short, factor);
+    }
+  }
+}
+
 berth_status_t berth_int16_check(berth_call_t *call, const berth_value_t *input,
                                  const berth_value_t *filter, const berth_value_t *bias,
                                  const berth_value_t *output, bool short_allowed) {

@@ -24,6 +24,13 @@ typedef struct berth_matmul_int16 {
 void berth_matmul_int16(const berth_matmul_int16_t *matmul, uint32_t group, const uint8_t *in,
                         size_t in_step, uint8_t *out, size_t out_step, uint32_t rows);
 
+/* The same for one row that comes in pieces, with a sum for each channel: adds the products of
+ * elements [at, at + count) of the depth, which lie at `in`; and makes the row of output. */
+void berth_matmul_int16_add(const berth_matmul_int16_t *matmul, uint32_t at, uint32_t count,
+                            const uint8_t *in, int64_t *sums);
+void berth_matmul_int16_finish(const berth_matmul_int16_t *matmul, const int64_t *sums,
+                               uint8_t *out);
+
 /* prepare: refuses what int16 operators can't have: zero points, factors that are too large, a bias
  * of another type than int64 or (if `short_allowed`) int32. */
 berth_status_t berth_int16_check(berth_call_t *call, const berth_value_t *input,

@@ -65,16 +65,17 @@ void berth_matmul_int8(const berth_matmul_int8_t *m, uint32_t cpu, uint32_t grou
 }
 
 void berth_matmul_int8_sums(const berth_matmul_int8_t *m, uint32_t cpu, uint32_t first,
-                            uint32_t count, const uint8_t *in, int32_t sums[8]) {
+                            uint32_t count, uint32_t at, uint32_t span, const uint8_t *in,
+                            int32_t sums[8]) {
 #if BERTH_HAS_AVX2
-  if (cpu & BERTH_CPU_AVX2 && !m->is_unsigned && m->filter_zero == 0) {
-    berth_matmul_int8_sums_avx2(m, first, count, in, sums);
+  if (cpu & BERTH_CPU_AVX2 && (m->is_unsigned || m->filter_zero == 0)) {
+    berth_matmul_int8_sums_avx2(m, first, count, at, span, in, sums);
     return;
   }
 #endif
   (void)cpu;
   for (uint32_t i = 0; i < count; i++) {
-    sums[i] = (int32_t)dot(m, in, m->filter + (size_t)(first + i) * m->depth, m->depth);
+    sums[i] = (int32_t)dot(m, in, m->filter + (size_t)(first + i) * m->depth + at, span);
   }
 }
 

@@ -27,10 +27,11 @@ void berth_matmul_int8(const berth_matmul_int8_t *matmul, uint32_t cpu, uint32_t
                        const uint8_t *in, size_t in_step, uint8_t *out, size_t out_step,
                        uint32_t rows);
 
-/* The sums alone, without bias, of one row of input for channels [first, first + count) of the
- * filter, at most 8. */
+/* The sums alone, without bias, over elements [at, at + span) of the depth, which lie at `in`, for
+ * channels [first, first + count) of the filter, at most 8. */
 void berth_matmul_int8_sums(const berth_matmul_int8_t *matmul, uint32_t cpu, uint32_t first,
-                            uint32_t count, const uint8_t *in, int32_t sums[8]);
+                            uint32_t count, uint32_t at, uint32_t span, const uint8_t *in,
+                            int32_t sums[8]);
 
 /* The two implementations behind it. Portable: channels [first, first + count) of the filter, at
  * most 8. AVX2 must be there; filter_zero must be 0 unless is_unsigned. */
@@ -40,6 +41,6 @@ void berth_matmul_int8_portable(const berth_matmul_int8_t *matmul, uint32_t firs
 void berth_matmul_int8_avx2(const berth_matmul_int8_t *matmul, uint32_t group, const uint8_t *in,
                             size_t in_step, uint8_t *out, size_t out_step, uint32_t rows);
 void berth_matmul_int8_sums_avx2(const berth_matmul_int8_t *matmul, uint32_t first, uint32_t count,
-                                 const uint8_t *in, int32_t sums[8]);
+                                 uint32_t at, uint32_t span, const uint8_t *in, int32_t sums[8]);
 
 #endif

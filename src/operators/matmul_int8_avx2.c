@@ -111,13 +111,16 @@ BERTH_AVX2 void berth_matmul_int8_avx2(const berth_matmul_int8_t *m, uint32_t gr
 }
 
 BERTH_AVX2 void berth_matmul_int8_sums_avx2(const berth_matmul_int8_t *m, uint32_t first,
-                                            uint32_t count, const uint8_t *in, int32_t sums[8]) {
+                                            uint32_t count, uint32_t at, uint32_t span,
+                                            const uint8_t *in, int32_t sums[8]) {
   const uint8_t *filter[CHANNELS];
   for (uint32_t i = 0; i < CHANNELS; i++) { /* missing channels repeat the last */
-    filter[i] = m->filter + (size_t)(first + (i < count ? i : count - 1)) * m->depth;
+    filter[i] = m->filter + (size_t)(first + (i < count ? i : count - 1)) * m->depth + at;
   }
-  __m256i all = sum_row(in, filter, m->depth, false, _mm256_set1_epi16((int16_t)m->input_zero),
-                        _mm256_setzero_si256());
+  __m256i input_zero = _mm256_set1_epi16((int16_t)m->input_zero);
+  __m256i filter_zero = _mm256_set1_epi16((int16_t)m->filter_zero);
+  __m256i all = m->is_unsigned ? sum_row(in, filter, span, true, input_zero, filter_zero)
+                               : sum_row(in, filter, span, false, input_zero, filter_zero);
   _mm256_storeu_si256((__m256i *)(void *)sums, all);
 }
 

@@ -1,4 +1,5 @@
-/* AVERAGE_POOL_2D and MAX_POOL_2D, with a fused activation; row-local in height.
+/* AVERAGE_POOL_2D and MAX_POOL_2D, with a fused activation; row-local in height, or accumulating
+ * where there is only one output row, as in a global pool.
  *
  * The channels of one output position are summed up, or compared, in blocks on the stack, so that
  * the innermost loop runs over channels and vectorises. An integer average is rounded to nearest,
@@ -8,6 +9,7 @@
 #include "operators/kernels.h"
 #include "operators/quantized.h"
 #include "operators/shape.h"
+#include <string.h>
 
 #define BLOCK 64u /* channels at a time */
 
@@ -84,6 +86,12 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
     contract->kind = BERTH_ROW_LOCAL;
     contract->windows[0] = (berth_window_t){pool.stride_h, 1, -pool.top, pool.filter_h};
   }
+  if (input.dims[0] == 1 && pool.output_height == 1 && pool.height > 1) {
+    uint64_t bytes = (uint64_t)pool.output_width * (uint32_t)pool.depth * sizeof(int32_t);
+    if (bytes > UINT32_MAX) return BERTH_ERROR_OVERFLOW;
+    contract->kind = BERTH_ACCUMULATING;
+    contract->accumulator = (uint32_t)bytes;
+  }
   int32_t dims[] = {input.dims[0], pool.output_height, pool.output_width, pool.depth};
   return berth_set_shape(call, 0, 4, dims);
 }
@@ -112,47 +120,98 @@ static inline int32_t average(int32_t sum, int32_t count) {
   return sum > 0 ? (sum + count / 2) / count : (sum - count / 2) / count;
 }
 
-#define DEFINE_INTEGER(name, type, target)                                                         \
-  target static void average_##name(const patch_t *p, const pool_t *pool, void *to) {              \
-    int32_t sums[BLOCK] = {0}, count = (p->y1 - p->y0) * (p->x1 - p->x0);                          \
+static inline int32_t positions(const patch_t *p) {
+  return (p->y1 - p->y0) * (p->x1 - p->x0);
+}
+
+/* Accumulators of some channels are begun, patches added to them, and results made of them: sums
+ * of 32 bits for an average, elements for a maximum. */
+#define DEFINE_MAX(name, type, target)                                                             \
+  target static inline void add_max_##name(const patch_t *p, void *to) {                           \
+    type *most = to;                                                                               \
     const uint32_t channels = p->channels;                                                         \
-    type *result = to;                                                                             \
-    FOR_EACH_POSITION(type, sums[c] += line[c];)                                                   \
-    for (uint32_t c = 0; c < channels; c++)                                                        \
-      result[c] = (type)berth_clamp(average(sums[c], count), pool->min, pool->max);                \
+    FOR_EACH_POSITION(type, most[c] = line[c] > most[c] ? line[c] : most[c];)                      \
+  }
+
+#define DEFINE_BLOCKS(name, type, sum_type, target)                                                \
+  target static void average_##name(const patch_t *p, const pool_t *pool, void *to) {              \
+    sum_type sums[BLOCK];                                                                          \
+    begin_average_##name(pool, sums, BLOCK);                                                       \
+    add_average_##name(p, sums);                                                                   \
+    end_average_##name(pool, sums, p->channels, positions(p), to);                                 \
   }                                                                                                \
   target static void max_##name(const patch_t *p, const pool_t *pool, void *to) {                  \
     type most[BLOCK];                                                                              \
-    const uint32_t channels = p->channels;                                                         \
-    type *result = to;                                                                             \
-    for (uint32_t c = 0; c < channels; c++) most[c] = (type)pool->min;                             \
-    FOR_EACH_POSITION(type, most[c] = line[c] > most[c] ? line[c] : most[c];)                      \
-    for (uint32_t c = 0; c < channels; c++)                                                        \
-      result[c] = most[c] > pool->max ? (type)pool->max : most[c];                                 \
+    begin_max_##name(pool, most, p->channels);                                                     \
+    add_max_##name(p, most);                                                                       \
+    end_max_##name(pool, most, p->channels, 0, to);                                                \
   }
 
-#define DEFINE_FLOAT(name, target)                                                                 \
-  target static void average_##name(const patch_t *p, const pool_t *pool, void *to) {              \
-    float sums[BLOCK] = {0}, count = (float)((p->y1 - p->y0) * (p->x1 - p->x0));                   \
+#define DEFINE_INTEGER(name, type, target)                                                         \
+  target static inline void begin_average_##name(const pool_t *pool, void *to, uint32_t count) {   \
+    (void)pool;                                                                                    \
+    memset(to, 0, count * sizeof(int32_t));                                                        \
+  }                                                                                                \
+  target static inline void add_average_##name(const patch_t *p, void *to) {                       \
+    int32_t *sums = to;                                                                            \
     const uint32_t channels = p->channels;                                                         \
-    float *result = to;                                                                            \
+    FOR_EACH_POSITION(type, sums[c] += line[c];)                                                   \
+  }                                                                                                \
+  target static inline void end_average_##name(const pool_t *pool, const void *from,               \
+                                               uint32_t channels, int32_t count, void *to) {       \
+    const int32_t *sums = from;                                                                    \
+    type *result = to;                                                                             \
+    for (uint32_t c = 0; c < channels; c++)                                                        \
+      result[c] = (type)berth_clamp(average(sums[c], count), pool->min, pool->max);                \
+  }                                                                                                \
+  target static inline void begin_max_##name(const pool_t *pool, void *to, uint32_t count) {       \
+    for (uint32_t c = 0; c < count; c++) ((type *)to)[c] = (type)pool->min;                        \
+  }                                                                                                \
+  DEFINE_MAX(name, type, target)                                                                   \
+  target static inline void end_max_##name(const pool_t *pool, const void *from,                   \
+                                           uint32_t channels, int32_t count, void *to) {           \
+    const type *most = from;                                                                       \
+    type *result = to;                                                                             \
+    (void)count;                                                                                   \
+    for (uint32_t c = 0; c < channels; c++)                                                        \
+      result[c] = most[c] > pool->max ? (type)pool->max : most[c];                                 \
+  }                                                                                                \
+  DEFINE_BLOCKS(name, type, int32_t, target)
+
+#define DEFINE_FLOAT(name, target)                                                                 \
+  target static inline void begin_average_##name(const pool_t *pool, void *to, uint32_t count) {   \
+    (void)pool;                                                                                    \
+    memset(to, 0, count * sizeof(float));                                                          \
+  }                                                                                                \
+  target static inline void add_average_##name(const patch_t *p, void *to) {                       \
+    float *sums = to;                                                                              \
+    const uint32_t channels = p->channels;                                                         \
     FOR_EACH_POSITION(float, sums[c] += line[c];)                                                  \
+  }                                                                                                \
+  target static inline void end_average_##name(const pool_t *pool, const void *from,               \
+                                               uint32_t channels, int32_t count, void *to) {       \
+    const float *sums = from;                                                                      \
+    float *result = to;                                                                            \
     for (uint32_t c = 0; c < channels; c++) {                                                      \
-      float mean = sums[c] / count;                                                                \
+      float mean = sums[c] / (float)count;                                                         \
       mean = mean < pool->float_min ? pool->float_min : mean;                                      \
       result[c] = mean > pool->float_max ? pool->float_max : mean;                                 \
     }                                                                                              \
   }                                                                                                \
-  target static void max_##name(const patch_t *p, const pool_t *pool, void *to) {                  \
-    float most[BLOCK];                                                                             \
-    const uint32_t channels = p->channels;                                                         \
+  target static inline void begin_max_##name(const pool_t *pool, void *to, uint32_t count) {       \
+    for (uint32_t c = 0; c < count; c++)                                                           \
+      ((float *)to)[c] = pool->float_min > -3.402823466e38f ? pool->float_min : -3.402823466e38f;  \
+  }                                                                                                \
+  DEFINE_MAX(name, float, target)                                                                  \
+  target static inline void end_max_##name(const pool_t *pool, const void *from,                   \
+                                           uint32_t channels, int32_t count, void *to) {           \
+    const float *most = from;                                                                      \
     float *result = to;                                                                            \
-    for (uint32_t c = 0; c < channels; c++)                                                        \
-      most[c] = pool->float_min > -3.402823466e38f ? pool->float_min : -3.402823466e38f;           \
-    FOR_EACH_POSITION(float, most[c] = line[c] > most[c] ? line[c] : most[c];)                     \
+    (void)count;                                                                                   \
     for (uint32_t c = 0; c < channels; c++)                                                        \
       result[c] = most[c] > pool->float_max ? pool->float_max : most[c];                           \
-  }
+  }                                                                                                \
+  DEFINE_BLOCKS(name, float, float, target)
 
 DEFINE_INTEGER(int8, int8_t, )
 DEFINE_INTEGER(uint8, uint8_t, )
@@ -166,12 +225,22 @@ DEFINE_INTEGER(int16_avx2, int16_t, AVX2)
 DEFINE_FLOAT(float_avx2, AVX2)
 #endif
 
-typedef void (*block_t)(const patch_t *patch, const pool_t *pool, void *to);
+/* The functions for one operator and type. */
+typedef struct way {
+  void (*block)(const patch_t *patch, const pool_t *pool, void *to);
+  void (*begin)(const pool_t *pool, void *to, uint32_t count);
+  void (*add)(const patch_t *patch, void *to);
+  void (*end)(const pool_t *pool, const void *from, uint32_t channels, int32_t count, void *to);
+} way_t;
 
-#define PICK(call, name)                                                                           \
-  (is_max(call) ? BERTH_RUN_FOR(call, max_##name) : BERTH_RUN_FOR(call, average_##name))
+#define WAY(call, name)                                                                            \
+  (way_t) {                                                                                        \
+    BERTH_RUN_FOR(call, name), BERTH_RUN_FOR(call, begin_##name), BERTH_RUN_FOR(call, add_##name), \
+        BERTH_RUN_FOR(call, end_##name)                                                            \
+  }
+#define PICK(call, name) (is_max(call) ? WAY(call, max_##name) : WAY(call, average_##name))
 
-static block_t pick(const berth_call_t *call, berth_tensor_type_t type) {
+static way_t pick(const berth_call_t *call, berth_tensor_type_t type) {
   return type == BERTH_TYPE_INT8    ? PICK(call, int8)
          : type == BERTH_TYPE_UINT8 ? PICK(call, uint8)
          : type == BERTH_TYPE_INT16 ? PICK(call, int16)
@@ -185,12 +254,19 @@ static int32_t at_most(int32_t x, int32_t limit) {
   return x < limit ? x : limit;
 }
 
+/* Columns of the input under output position `x`. */
+static void set_columns(patch_t *patch, const pool_t *pool, int32_t x) {
+  int32_t first = x * pool->stride_w - pool->left;
+  patch->x0 = at_least_0(first);
+  patch->x1 = at_most(first + pool->filter_w, pool->width);
+}
+
 static berth_status_t eval(berth_call_t *call) {
   berth_value_t input = berth_input(call, 0), output = berth_output(call, 0);
   pool_t pool;
   berth_status_t status = read_pool(call, &input, &output, &pool);
   if (status != BERTH_OK || output.bytes == 0) return status;
-  block_t block = pick(call, input.type);
+  way_t way = pick(call, input.type);
   uint32_t element = berth_element_bytes(input.type), depth = (uint32_t)pool.depth;
   patch_t patch = {.input = &input, .depth = depth};
   for (uint32_t row = call->first_row; row < call->last_row; row++) {
@@ -201,12 +277,10 @@ static berth_status_t eval(berth_call_t *call) {
     patch.y0 = at_least_0(y);
     patch.y1 = at_most(y + pool.filter_h, pool.height);
     for (int32_t i = 0; i < pool.output_width; i++) {
-      int32_t x = i * pool.stride_w - pool.left;
-      patch.x0 = at_least_0(x);
-      patch.x1 = at_most(x + pool.filter_w, pool.width);
+      set_columns(&patch, &pool, i);
       for (patch.channel = 0; patch.channel < depth; patch.channel += BLOCK) {
         patch.channels = depth - patch.channel < BLOCK ? depth - patch.channel : BLOCK;
-        block(&patch, &pool, to);
+        way.block(&patch, &pool, to);
         to += (size_t)patch.channels * element;
       }
     }
@@ -214,7 +288,68 @@ static berth_status_t eval(berth_call_t *call) {
   return BERTH_OK;
 }
 
-const berth_kernel_t berth_kernel_average_pool_2d = {
-    .code = BERTH_BUILTIN_AVERAGE_POOL_2D, .prepare = prepare, .eval = eval};
-const berth_kernel_t berth_kernel_max_pool_2d = {
-    .code = BERTH_BUILTIN_MAX_POOL_2D, .prepare = prepare, .eval = eval};
+/* ---- One output row, as the input's rows come ----------------------------------------------- */
+
+static berth_status_t begin(berth_call_t *call) {
+  berth_value_t input = berth_input(call, 0), output = berth_output(call, 0);
+  pool_t pool;
+  berth_status_t status = read_pool(call, &input, &output, &pool);
+  if (status == BERTH_OK) pick(call, input.type).begin(&pool, call->scratch[0], output.elements);
+  return status;
+}
+
+static berth_status_t accumulate(berth_call_t *call) {
+  berth_value_t input = berth_input(call, 0), output = berth_output(call, 0);
+  pool_t pool;
+  berth_status_t status = read_pool(call, &input, &output, &pool);
+  if (status != BERTH_OK) return status;
+  way_t way = pick(call, input.type);
+  uint32_t depth = (uint32_t)pool.depth,
+           last = (uint32_t)at_most(pool.filter_h - pool.top, pool.height);
+  uint32_t element = is_max(call) ? berth_element_bytes(input.type) : sizeof(int32_t);
+  patch_t patch = {.input = &input, .depth = depth};
+  for (uint32_t row = call->first_row; row < call->last_row && row < last; row++) {
+    uint8_t *to = call->scratch[0];
+    patch.y0 = (int32_t)row;
+    patch.y1 = patch.y0 + 1;
+    for (int32_t x = 0; x < pool.output_width; x++) {
+      set_columns(&patch, &pool, x);
+      for (patch.channel = 0; patch.channel < depth; patch.channel += BLOCK) {
+        patch.channels = depth - patch.channel < BLOCK ? depth - patch.channel : BLOCK;
+        way.add(&patch, to);
+        to += (size_t)patch.channels * element;
+      }
+    }
+  }
+  return BERTH_OK;
+}
+
+static berth_status_t finish(berth_call_t *call) {
+  berth_value_t input = berth_input(call, 0), output = berth_output(call, 0);
+  pool_t pool;
+  berth_status_t status = read_pool(call, &input, &output, &pool);
+  if (status != BERTH_OK) return status;
+  way_t way = pick(call, input.type);
+  uint32_t depth = (uint32_t)pool.depth, element = berth_element_bytes(input.type);
+  uint32_t step = is_max(call) ? element : sizeof(int32_t);
+  patch_t patch = {.y1 = at_most(pool.filter_h - pool.top, pool.height)};
+  for (int32_t x = 0; x < pool.output_width; x++) {
+    set_columns(&patch, &pool, x);
+    way.end(&pool, (uint8_t *)call->scratch[0] + (size_t)x * depth * step, depth, positions(&patch),
+            output.data + (size_t)x * depth * element);
+  }
+  return BERTH_OK;
+}
+
+const berth_kernel_t berth_kernel_average_pool_2d = {.code = BERTH_BUILTIN_AVERAGE_POOL_2D,
+                                                     .prepare = prepare,
+                                                     .eval = eval,
+                                                     .begin = begin,
+                                                     .accumulate = accumulate,
+                                                     .finish = finish};
+const berth_kernel_t berth_kernel_max_pool_2d = {.code = BERTH_BUILTIN_MAX_POOL_2D,
+                                                 .prepare = prepare,
+                                                 .eval = eval,
+                                                 .begin = begin,
+                                                 .accumulate = accumulate,
+                                                 .finish = finish};

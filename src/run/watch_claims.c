@@ -79,6 +79,11 @@ static berth_status_t check_rows(berth_watch_t *watch, const berth_contract_t *c
   berth_value_t counted = accumulates ? berth_input(call, 0) : berth_output(call, 0);
   uint32_t rows = counted.rows;
   if (rows < 2 || counted.dims[0] != 1 || !inputs_are_distinct(call)) return BERTH_OK;
+  void *scratch = call->scratch[0];
+  if (accumulates && contract->accumulator > contract->scratch[0]) {
+    if (contract->accumulator > watch->guard->interpreter->needs.extent) return BERTH_OK;
+    call->scratch[0] = watch->guard->scratch; /* as large as the extent */
+  }
   const uint32_t cuts[4] = {0, 1, 1 + (rows - 1) / 2, rows};
   berth_watch_set_up(watch, false);
   berth_status_t status = accumulates ? call->kernel->begin(call) : BERTH_OK;
@@ -91,6 +96,7 @@ static berth_status_t check_rows(berth_watch_t *watch, const berth_contract_t *c
     if (!accumulates) for_inputs(watch, contract, cuts[i], cuts[i + 1], false);
   }
   if (accumulates && status == BERTH_OK) status = call->kernel->finish(call);
+  call->scratch[0] = scratch;
   if (status == BERTH_OK) report_results(watch, BERTH_GUARD_ROW_WINDOW);
   return status;
 }

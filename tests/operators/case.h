@@ -431,6 +431,7 @@ static inline berth_status_t case_run(case_t *c) {
     uint32_t bytes = c->contract.scratch[i];
     if (i == 0 && c->contract.wish > bytes) bytes = c->contract.wish;
     if (i == 0) call->scratch_bytes = bytes;
+    if (i == 0 && c->contract.accumulator > bytes) bytes = c->contract.accumulator;
     if (bytes > 0) call->scratch[i] = case_allocate(bytes);
   }
   if (c->contract.workspace > 0) call->workspace = case_allocate(c->contract.workspace);
