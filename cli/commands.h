@@ -18,6 +18,7 @@ int command_bisect(int argc, char **argv);
 int command_check_plan(int argc, char **argv);
 int command_inspect(int argc, char **argv);
 int command_plan(int argc, char **argv);
+int command_report(int argc, char **argv);
 int command_run(int argc, char **argv);
 
 /* Prints "berth: ..." to standard error; EXIT_FAILED. */

@@ -15,6 +15,7 @@ typedef struct command {
 static const command_t commands[] = {
     {"plan", command_plan, "find the smallest memory for a model or a problem, and show it"},
     {"inspect", command_inspect, "list a model's operators and tensors, with sizes and lifetimes"},
+    {"report", command_report, "write an HTML page that shows a plan, or compares two"},
     {"run", command_run, "execute a model inside its plan, time it, compare it with recordings"},
     {"check-plan", command_check_plan, "say what is wrong with somebody's plan for a model"},
     {"bisect", command_bisect, "find the sharing of memory that changes a model's results"},

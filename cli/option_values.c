@@ -129,15 +129,29 @@ bool option_set_time_limit(options_t *options, const char *argument) {
   return *end == '\0' && options->planning.seconds > 0 && options->planning.seconds < 1e9;
 }
 
+static bool ends_with(const char *argument, const char *ending) {
+  size_t length = strlen(argument), wanted = strlen(ending);
+  return length > wanted && strcmp(argument + length - wanted, ending) == 0;
+}
+
 bool option_set_output(options_t *options, const char *argument) {
-  static const char *const endings[] = {".json", ".csv", ".h"};
-  size_t length = strlen(argument);
   options->output = argument;
-  for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
-    size_t ending = strlen(endings[i]);
-    if (length > ending && strcmp(argument + length - ending, endings[i]) == 0) return true;
-  }
-  return false;
+  return ends_with(argument, ".json") || ends_with(argument, ".csv") || ends_with(argument, ".h");
+}
+
+bool option_set_page(options_t *options, const char *argument) {
+  options->output = argument;
+  return ends_with(argument, ".html") || ends_with(argument, ".htm");
+}
+
+bool option_set_svg(options_t *options, const char *argument) {
+  options->svg = argument;
+  return ends_with(argument, ".svg");
+}
+
+bool option_set_png(options_t *options, const char *argument) {
+  options->png = argument;
+  return ends_with(argument, ".png");
 }
 
 bool option_set_pairs(options_t *options, const char *argument) {

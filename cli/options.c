@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Commands that take two files. */
-#define FOR_TWO FOR_CHECK_PLAN
+#define FOR_TWO (FOR_CHECK_PLAN | FOR_REPORT)
 
 /* ---- Complaints about usage ------------------------------------------------------------------ */
 
@@ -97,6 +97,13 @@ static bool settle_run(const char *command, options_t *options) {
   return true;
 }
 
+/* What `report` wants besides. */
+static bool settle_report(const char *command, options_t *options) {
+  if (options->all_planners) return wrong(command, "one planner at a time", NULL);
+  if (options->output != NULL || options->svg != NULL || options->png != NULL) return true;
+  return wrong(command, "where to? -o FILE.html is missing", NULL);
+}
+
 bool options_parse(int argc, char **argv, unsigned command, options_t *options) {
   memset(options, 0, sizeof *options);
   size_t total = 1;
@@ -120,6 +127,7 @@ bool options_parse(int argc, char **argv, unsigned command, options_t *options) 
   }
   if (options->help) return true;
   if (options->path == NULL) return wrong(argv[0], "which file?", NULL);
+  if (command == FOR_REPORT && !settle_report(argv[0], options)) return false;
   return command == FOR_RUN || command == FOR_BISECT ? settle_run(argv[0], options)
                                                      : settle(argv[0], options);
 }

@@ -11,14 +11,21 @@
 #include <stdio.h>
 
 /* Which commands take an option, a bit each. */
-enum { FOR_INSPECT = 1, FOR_PLAN = 2, FOR_RUN = 4, FOR_CHECK_PLAN = 8, FOR_BISECT = 16 };
+enum {
+  FOR_INSPECT = 1,
+  FOR_PLAN = 2,
+  FOR_RUN = 4,
+  FOR_CHECK_PLAN = 8,
+  FOR_BISECT = 16,
+  FOR_REPORT = 32
+};
 
 #define RESERVES_MAX 256
 #define INPUTS_MAX   64
 
 typedef struct options {
   const char *path;               /* the one file that commands take */
-  const char *second;             /* check-plan: the plan, or NULL */
+  const char *second;             /* check-plan: the plan; report: the file after; or NULL */
   bool compare;                   /* run: with every tensor in its own memory */
   const berth_planner_t *planner; /* NULL with all_planners */
   bool all_planners;
@@ -30,6 +37,8 @@ typedef struct options {
   bool help;
   const char *like;   /* "tflm", "tflite" or NULL */
   const char *output; /* NULL: none */
+  const char *svg;    /* NULL: none */
+  const char *png;    /* NULL: none */
   berth_subject_options_t subject;
   berth_planning_t planning;
   berth_reserve_t reserves[RESERVES_MAX];

@@ -4,6 +4,7 @@
 #include "host/plan_file.h"
 #include "host/plan_text.h"
 #include "options.h"
+#include "pictures.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -100,6 +101,9 @@ static int tell(const options_t *options, const berth_plan_report_t *report) {
   const berth_outcome_t *outcome = report->outcome;
   if (options->output != NULL && outcome->status == BERTH_OK &&
       write_file(report, options->output, &complaint) != BERTH_OK) {
+    return failed(&complaint);
+  }
+  if (outcome->status == BERTH_OK && write_pictures(options, report, &complaint) != BERTH_OK) {
     return failed(&complaint);
   }
   if (options->json) {

@@ -1,0 +1,177 @@
+/* berth report: one HTML page that shows a plan, or two plans before and after. */
+#include "commands.h"
+#include "host/json.h"
+#include "host/output.h"
+#include "host/page.h"
+#include "options.h"
+#include "pictures.h"
+
+#include <string.h>
+
+/* One of the one or two files that the page is about. */
+typedef struct side {
+  berth_subject_t subject;
+  berth_outcome_t outcome;
+  berth_plan_report_t report;
+  bool is_open;
+} side_t;
+
+static void side_close(side_t *side) {
+  if (!side->is_open) return;
+  berth_outcome_free(&side->outcome);
+  berth_subject_close(&side->subject);
+  side->is_open = false;
+}
+
+/* Opens and plans; the exit status. */
+static int side_open(const options_t *options, const char *path, side_t *side) {
+  berth_complaint_t complaint;
+  if (berth_subject_open(path, &options->subject, &side->subject, &complaint) != BERTH_OK) {
+    return failed(&complaint);
+  }
+  side->is_open = true;
+  if (berth_plan_report_start(&side->subject, &options->subject, &side->report, &complaint) !=
+          BERTH_OK ||
+      berth_planning_run(options->planner, &side->subject.problem, &options->planning,
+                         &side->outcome, &complaint) != BERTH_OK) {
+    return failed(&complaint);
+  }
+  side->report.outcome = &side->outcome;
+  side->report.outcomes = &side->outcome;
+  side->report.outcome_count = 1;
+  if (side->outcome.has_plan) return EXIT_DONE;
+  bool impossible = side->outcome.status == BERTH_INFEASIBLE;
+  berth_complain(&complaint, "%s: %s, so there is nothing to draw (berth plan says more)", path,
+                 impossible ? "it is proven that no plan fits" : "no plan that fits was found");
+  failed(&complaint);
+  return impossible ? EXIT_FINDING : EXIT_UNDECIDED;
+}
+
+static berth_status_t write_page(const char *path, const berth_plan_report_t *const *reports,
+                                 uint32_t count, berth_complaint_t *complaint) {
+  berth_output_t output;
+  berth_status_t status = berth_output_open(path, &output, complaint);
+  if (status != BERTH_OK) return status;
+  status = berth_page_write(reports, count, output.stream);
+  if (status == BERTH_OK) return berth_output_commit(&output, complaint);
+  berth_output_discard(&output);
+  berth_complain(complaint, "out of memory");
+  return status;
+}
+
+/* ---- What has been written ------------------------------------------------------------------- */
+
+/* The parts of the page that was written, in their order. */
+static uint32_t list_sections(const side_t *sides, uint32_t count, const char **sections) {
+  uint32_t used = 0;
+  bool model = sides[0].subject.is_model || (count > 1 && sides[1].subject.is_model);
+  sections[used++] = "summary";
+  sections[used++] = "map";
+  if (berth_page_is_interactive()) sections[used++] = "usage";
+  sections[used++] = "peak";
+  if (berth_page_is_interactive() && count > 1) sections[used++] = "changes";
+  if (berth_page_is_interactive() && model) sections[used++] = "operators";
+  return used;
+}
+
+static void json_file(berth_json_t *json, const char *path, const char *format) {
+  if (path == NULL) return;
+  berth_json_open_line(json, NULL, '{');
+  berth_json_string(json, "path", path);
+  berth_json_string(json, "format", format);
+  berth_json_close(json, '}');
+}
+
+static void print_json(const options_t *options, const side_t *sides, uint32_t count) {
+  const char *sections[8];
+  berth_json_t json = berth_json_to(stdout);
+  berth_json_open(&json, NULL, '{');
+  berth_plan_json_summary(&sides[0].report, &json);
+  if (count > 1) {
+    berth_json_open(&json, "after", '{');
+    berth_plan_json_summary(&sides[1].report, &json);
+    berth_json_close(&json, '}');
+  }
+  berth_json_open(&json, "written", '[');
+  json_file(&json, options->output, "html");
+  json_file(&json, options->svg, "svg");
+  json_file(&json, options->png, "png");
+  berth_json_close(&json, ']');
+  if (options->output != NULL) {
+    berth_json_bool(&json, "interactive", berth_page_is_interactive());
+    uint32_t used = list_sections(sides, count, sections);
+    berth_json_open_line(&json, "sections", '[');
+    for (uint32_t i = 0; i < used; i++) berth_json_string(&json, NULL, sections[i]);
+    berth_json_close(&json, ']');
+  }
+  berth_json_close(&json, '}');
+}
+
+static void print(const options_t *options, const side_t *sides, uint32_t count) {
+  const char *sections[8];
+  if (options->output != NULL) {
+    uint32_t used = list_sections(sides, count, sections);
+    printf("%s: ", options->output);
+    for (uint32_t i = 0; i < used; i++) printf("%s%s", i > 0 ? ", " : "", sections[i]);
+    puts(berth_page_is_interactive()
+             ? ""
+             : "\nThis page is static: berth was built without npm. Built with it (cmake "
+               "-DBERTH_REPORT=ON),\nberth writes an interactive page.");
+  }
+  if (options->svg != NULL) printf("%s: map\n", options->svg);
+  if (options->png != NULL) printf("%s: map\n", options->png);
+}
+
+/* ---- The command ----------------------------------------------------------------------------- */
+
+static int report(const options_t *options, side_t *sides) {
+  uint32_t count = options->second != NULL ? 2 : 1;
+  const berth_plan_report_t *reports[2];
+  for (uint32_t i = 0; i < count; i++) {
+    int status = side_open(options, i == 0 ? options->path : options->second, &sides[i]);
+    if (status != EXIT_DONE) return status;
+    reports[i] = &sides[i].report;
+  }
+  berth_complaint_t complaint;
+  if (options->output != NULL &&
+      write_page(options->output, reports, count, &complaint) != BERTH_OK) {
+    return failed(&complaint);
+  }
+  if (write_pictures(options, reports[count - 1], &complaint) != BERTH_OK) {
+    return failed(&complaint);
+  }
+  if (options->json) {
+    print_json(options, sides, count);
+  } else {
+    print(options, sides, count);
+  }
+  return EXIT_DONE;
+}
+
+static void print_help(void) {
+  puts("usage: berth report [OPTION]... MODEL.tflite|PROBLEM.csv [ANOTHER] -o FILE.html\n\n"
+       "Plans, and writes one HTML page that opens in any browser, offline: an interactive map of\n"
+       "the memory over time, what makes the peak, who makes and who reads each tensor. With two\n"
+       "files, the page shows both, before and after. --svg and --png write the map alone (with\n"
+       "two files, the second one's).\n");
+  options_print(FOR_REPORT, stdout);
+}
+
+int command_report(int argc, char **argv) {
+  options_t options;
+  int status = EXIT_USAGE;
+  if (options_parse(argc, argv, FOR_REPORT, &options)) {
+    if (options.help) {
+      print_help();
+      status = EXIT_DONE;
+    } else {
+      side_t sides[2];
+      memset(sides, 0, sizeof sides);
+      status = report(&options, sides);
+      side_close(&sides[0]);
+      side_close(&sides[1]);
+    }
+  }
+  options_free(&options);
+  return status;
+}

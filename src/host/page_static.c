@@ -1,0 +1,131 @@
+/* The page that is written where berth was built without the interactive one: for each plan the
+ * answer in a sentence, the map as SVG, and the buffers of the peak with who makes and who last
+ * reads them. No scripts. */
+#include "host/anatomy.h"
+#include "host/page.h"
+#include "host/svg.h"
+#include "host/text.h"
+#include "host/xml.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ROWS 100 /* of the table of the peak */
+
+static const char style[] =
+    "body{font:15px/1.5 system-ui,sans-serif;max-width:1000px;margin:1.5rem auto;padding:0 1rem;"
+    "color:#1b1f24;background:#fff}"
+    "svg{max-width:100%;height:auto}table{border-collapse:collapse;width:100%}"
+    "th,td{text-align:left;padding:.25rem .5rem;border-bottom:1px solid #8884;"
+    "overflow-wrap:anywhere}.n{text-align:right;white-space:nowrap}.note{color:#5a6472}"
+    "@media(prefers-color-scheme:dark){body{color:#e6e9ee;background:#14171b}.note{color:#9aa4b2}}";
+
+static void write_text(const char *text, FILE *stream) {
+  berth_xml_text(text, strlen(text), 400, stream);
+}
+
+static void write_operator(const berth_subject_t *subject, uint32_t subgraph, uint32_t index,
+                           FILE *stream) {
+  if (!subject->is_model || index == BERTH_NOBODY ||
+      index >= berth_model_subgraph(&subject->model, subgraph).operator_count) {
+    fputs("&ndash;", stream);
+    return;
+  }
+  berth_operator_t op = berth_model_operator(&subject->model, subgraph, index);
+  berth_text_t name = berth_operator_name(&op);
+  fprintf(stream, "operator %" PRIu32 " ", index);
+  berth_xml_text(name.data, name.length, 60, stream);
+}
+
+static void write_row(const berth_plan_report_t *report, uint32_t index, uint64_t peak,
+                      FILE *stream) {
+  const berth_subject_t *subject = report->subject;
+  const berth_buffer_t *buffer = &subject->problem.buffers[index];
+  const berth_label_t *label = &subject->labels[index];
+  fputs("<tr><td>", stream);
+  berth_xml_text(label->name.data, label->name.length, 120, stream);
+  fprintf(stream,
+          "</td><td class=n>%s</td><td class=n>%s</td><td class=n>%" PRIu32 " to %" PRIu32 "</td>",
+          berth_grouped(buffer->size).text, berth_percent(buffer->size, peak).text, buffer->first,
+          buffer->last);
+  if (label->tensor != BERTH_NOBODY) {
+    const berth_graph_tensor_t *tensor =
+        &subject->graph.tensors[subject->graph.bases[label->subgraph] + label->tensor];
+    fputs("<td>", stream);
+    write_operator(subject, label->subgraph, tensor->producer, stream);
+    fputs("</td><td>", stream);
+    write_operator(subject, label->subgraph, tensor->last_reader, stream);
+    fputs("</td>", stream);
+  } else {
+    fputs("<td></td><td></td>", stream);
+  }
+  fputs("</tr>\n", stream);
+}
+
+static void write_sentence(const berth_plan_report_t *report, uint64_t peak,
+                           const berth_anatomy_t *anatomy, FILE *stream) {
+  const berth_plan_t *plan = &report->outcome->plan;
+  fprintf(stream, "<p><b>%s</b> of memory for tensors. The peak is at step %" PRIu32 ", ",
+          berth_human_bytes(peak).text, anatomy->step);
+  write_operator(report->subject, 0, anatomy->step, stream);
+  fprintf(stream, ", where %s bytes are live. ", berth_grouped(anatomy->live_bytes).text);
+  if (plan->optimal) {
+    fputs("No placement is better: this is proven. Less memory takes a change of the model.</p>\n",
+          stream);
+  } else {
+    fprintf(stream, "No placement can go below %s.</p>\n",
+            berth_human_bytes(plan->lower_bound).text);
+  }
+}
+
+/* The table of the first region that is used. */
+static bool write_peak(const berth_plan_report_t *report, FILE *stream) {
+  const berth_placement_t *placements = report->outcome->plan.placements;
+  uint32_t regions = report->subject->problem.region_count, region = 0;
+  uint64_t peak = berth_region_peak(&report->subject->problem, placements, 0);
+  while (peak == 0 && region + 1 < regions) {
+    peak = berth_region_peak(&report->subject->problem, placements, ++region);
+  }
+  berth_anatomy_t anatomy;
+  if (berth_anatomy_of(report->subject, placements, region, peak, &anatomy) != BERTH_OK) {
+    free(anatomy.live);
+    return false;
+  }
+  write_sentence(report, peak, &anatomy, stream);
+  bool good = berth_svg_write(report, stream) == BERTH_OK;
+  fputs("<h3>Live at the peak</h3>\n<table><tr><th>buffer</th><th class=n>bytes</th>"
+        "<th class=n>share</th><th class=n>steps</th><th>made by</th><th>last read by</th></tr>\n",
+        stream);
+  for (uint32_t i = 0; i < anatomy.live_count && i < ROWS; i++) {
+    write_row(report, anatomy.live[i], peak, stream);
+  }
+  fputs("</table>\n", stream);
+  if (anatomy.live_count > ROWS) {
+    fprintf(stream, "<p>and %" PRIu32 " smaller ones</p>\n", anatomy.live_count - ROWS);
+  }
+  free(anatomy.live);
+  return good;
+}
+
+berth_status_t berth_page_write_static(const berth_plan_report_t *const *reports, uint32_t count,
+                                       FILE *stream) {
+  fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src "
+        "'unsafe-inline'\">\n<title>Memory of ",
+        stream);
+  write_text(reports[0]->subject->path, stream);
+  fprintf(stream, "</title>\n<style>%s</style></head><body>\n", style);
+  bool good = true;
+  for (uint32_t i = 0; i < count; i++) {
+    fputs(count < 2 ? "<h2>" : i == 0 ? "<h2>Before: " : "<h2>After: ", stream);
+    write_text(reports[i]->subject->path, stream);
+    fputs("</h2>\n", stream);
+    good &= write_peak(reports[i], stream);
+  }
+  fputs("<p class=\"note\">This page is static because this berth was built without npm; built "
+        "with it, berth writes an interactive one.</p>\n</body></html>\n",
+        stream);
+  return good ? BERTH_OK : BERTH_ERROR_MEMORY;
+}

@@ -1,0 +1,176 @@
+/* `berth report` and the pictures of `berth plan`: what the files say, names that could break out
+ * of them, and what happens when they cannot be written. The interactive page itself is tested in a
+ * browser (web/test). */
+#include "program.h"
+
+static char file[4 << 20]; /* what read_output has read */
+
+static const char *read_output(const char *name) {
+  char path[256];
+  snprintf(path, sizeof path, "%s/%s", dir, name);
+  read_whole(path, file, sizeof file);
+  return file;
+}
+
+static size_t count_of(const char *text, const char *part) {
+  size_t count = 0;
+  for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part)) count++;
+  return count;
+}
+
+/* Two steps, 400 bytes: `low` in both at 0, `high` in the first on top of it. */
+static const char two_buffers[] = "id,lower,upper,size\nlow,0,2,300\nhigh,0,1,100\n";
+
+static void the_map_shows_each_buffer_at_its_time_and_address(void **state) {
+  (void)state;
+  write_file("two.csv", two_buffers);
+  assert_status("berth plan $dir/two.csv --svg $dir/two.svg", 0);
+  assert_says(out, "Peak");
+  const char *svg = read_output("two.svg");
+  /* The map spans x = 78..982 for the two steps and y = 84..504 for the 400 bytes. */
+  assert_says(svg, "<rect x=\"78.00\" y=\"189.00\" width=\"904.00\" height=\"315.00\"");
+  assert_says(svg, "<rect x=\"78.00\" y=\"84.00\" width=\"452.00\" height=\"105.00\"");
+  assert_says(svg, "<title>high\n100 bytes, steps 0 to 0, address 300</title>");
+  /* The load: 400 bytes in the first step, 300 in the second. */
+  assert_says(svg, "d=\"M78.00 84.00H530.00V189.00H982\"");
+  assert_says(svg, "peak: step 0");
+}
+
+static void the_map_of_a_model_names_tensors_operators_and_classes(void **state) {
+  (void)state;
+  assert_status("berth report models/svdf_keyword_int8.tflite --svg $dir/map.svg", 0);
+  assert_says(out, "map.svg: map");
+  const char *svg = read_output("map.svg");
+  assert_says(svg, "<title>svdf1/state\n1,024 bytes, steps 0 to 8, address ");
+  assert_says(svg, ", variable\ntensor 5</title>");
+  assert_says(svg, "made by operator 1 SVDF</title>");
+  assert_says(svg, "peak: step 0 QUANTIZE");
+  assert_status("python3 -c 'import xml.dom.minidom as x, sys; x.parse(sys.argv[1])' "
+                "$dir/map.svg || test -z \"$(command -v python3)\"",
+                0);
+}
+
+static void each_region_has_a_map_of_its_own(void **state) {
+  (void)state;
+  assert_status("berth plan models/resnet8_int8.tflite --region sram=32K@1 --region psram=8M@10 "
+                "--svg $dir/regions.svg",
+                0);
+  const char *svg = read_output("regions.svg");
+  assert_int_equal(count_of(svg, "peak: step"), 2);
+  assert_says(svg, ">sram</text>");
+  assert_says(svg, ">psram</text>");
+}
+
+static void names_cannot_break_out_of_page_or_picture(void **state) {
+  (void)state;
+  /* Markup, a quote, a control character, no UTF-8, U+202E, U+FFFF, and the ends of elements. */
+  write_file("evil.csv", "id,lower,upper,size\n"
+                         "</script><script>alert(1)</script>,0,1,64\n"
+                         "\"<!--\"\"' &amp;\",0,1,64\n"
+                         "a\x01\x1b[31m\xff\xc3\xe2\x80\xae\xef\xbf\xbf]]>,0,1,64\n"
+                         "</title></svg></style>,0,1,64\n");
+  assert_status("berth report $dir/evil.csv -o $dir/evil.html --svg $dir/evil.svg", 0);
+  const char *html = read_output("evil.html");
+  assert_null(strstr(html, "<script>alert"));
+  assert_null(strstr(html, "<!--\""));
+  assert_null(strstr(html, "\xff"));
+  assert_null(strstr(html, "\x1b"));
+  const char *svg = read_output("evil.svg");
+  assert_null(strstr(svg, "<script"));
+  assert_null(strstr(svg, "\xff"));
+  assert_null(strstr(svg, "\xe2\x80\xae"));
+  assert_says(svg, "&lt;/script&gt;&lt;script&gt;alert(1)&lt;/script&gt;");
+  assert_int_equal(count_of(svg, "</svg>"), 1);
+  assert_status("python3 -c 'import xml.dom.minidom as x, sys; x.parse(sys.argv[1])' "
+                "$dir/evil.svg || test -z \"$(command -v python3)\"",
+                0);
+}
+
+static void the_page_says_what_it_is_about_and_json_says_what_was_written(void **state) {
+  (void)state;
+  assert_status("berth report models/resnet8_int8.tflite -o $dir/one.html --json", 0);
+  assert_says(out, "\"schema_version\": 1");
+  assert_says(out, "\"model\": \"models/resnet8_int8.tflite\"");
+  assert_says(out, "\"peak_bytes\": 49152");
+  assert_says(out, "one.html\", \"format\": \"html\"}");
+  assert_says(out, "\"sections\": [\"summary\", \"map\", ");
+  const char *html = read_output("one.html");
+  assert_says(html, "<!DOCTYPE html>");
+  assert_says(html, "stage1/conv2");
+  assert_says(html, "</html>");
+}
+
+static void two_files_make_one_page_before_and_after(void **state) {
+  (void)state;
+  write_file("two.csv", two_buffers);
+  write_file("one.csv", "id,lower,upper,size\nonly_here,0,1,96\n");
+  assert_status("berth report $dir/two.csv $dir/one.csv -o $dir/both.html --json", 0);
+  assert_says(out, "\"after\": {");
+  const char *html = read_output("both.html");
+  assert_says(html, "only_here");
+  assert_says(html, "high");
+}
+
+static void png_is_the_picture_drawn_by_rsvg_convert(void **state) {
+  (void)state;
+  write_file("two.csv", two_buffers);
+  /* Another program of that name shows what it is given. */
+  assert_status("mkdir $dir/bin && printf '#!/bin/sh\\ncat\\n' >$dir/bin/rsvg-convert && "
+                "chmod +x $dir/bin/rsvg-convert && PATH=$dir/bin:$PATH && "
+                "berth plan $dir/two.csv --png $dir/map.png --svg $dir/map.svg && "
+                "cmp $dir/map.png $dir/map.svg",
+                0);
+  assert_refused("printf '#!/bin/sh\\nexit 3\\n' >$dir/bin/rsvg-convert && PATH=$dir/bin:$PATH && "
+                 "berth plan $dir/two.csv --png $dir/bad.png",
+                 1, "failed with status 3");
+  assert_refused("PATH=/nowhere; berth plan $dir/two.csv --png $dir/bad.png", 1, "librsvg2-bin");
+  assert_status("test -e $dir/bad.png", 1);
+}
+
+static void wrong_usage_and_bad_input_leave_no_file(void **state) {
+  (void)state;
+  assert_refused("berth report models/resnet8_int8.tflite", 2, "-o FILE.html");
+  assert_refused("berth report models/resnet8_int8.tflite -o page.txt", 2, "page.txt");
+  assert_refused("berth report models/resnet8_int8.tflite --svg page.txt", 2, "page.txt");
+  assert_refused("berth report a b c -o $dir/no.html", 2, "c");
+  assert_refused("berth report a --planner all -o $dir/no.html", 2, "one planner");
+  assert_refused("berth report $dir/missing.tflite -o $dir/no.html", 1, "missing.tflite");
+  assert_refused("berth report models/resnet8_int8.tflite $dir/missing.tflite -o $dir/no.html", 1,
+                 "missing.tflite");
+  assert_refused("berth report models/resnet8_int8.tflite -o $dir/none/no.html", 1, "none/no.html");
+  assert_refused("(trap '' XFSZ; ulimit -f 1; berth report models/resnet8_int8.tflite "
+                 "-o $dir/no.html)",
+                 1, "no.html");
+  assert_status("ls $dir | grep no.html", 1);
+}
+
+static void where_nothing_fits_there_is_nothing_to_draw(void **state) {
+  (void)state;
+  write_file("two.csv", two_buffers);
+  assert_refused("berth report $dir/two.csv --region sram=100 -o $dir/tight.html", 3,
+                 "proven that no plan fits");
+  assert_status("test -e $dir/tight.html", 1);
+}
+
+static void a_model_that_needs_no_memory_has_a_page_all_the_same(void **state) {
+  (void)state;
+  write_file("empty.csv", "id,lower,upper,size\nnothing,0,1,0\n");
+  assert_status("berth report $dir/empty.csv -o $dir/empty.html --svg $dir/empty.svg", 0);
+  assert_says(read_output("empty.svg"), "peak 0 B");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_map_shows_each_buffer_at_its_time_and_address),
+      cmocka_unit_test(the_map_of_a_model_names_tensors_operators_and_classes),
+      cmocka_unit_test(each_region_has_a_map_of_its_own),
+      cmocka_unit_test(names_cannot_break_out_of_page_or_picture),
+      cmocka_unit_test(the_page_says_what_it_is_about_and_json_says_what_was_written),
+      cmocka_unit_test(two_files_make_one_page_before_and_after),
+      cmocka_unit_test(png_is_the_picture_drawn_by_rsvg_convert),
+      cmocka_unit_test(wrong_usage_and_bad_input_leave_no_file),
+      cmocka_unit_test(where_nothing_fits_there_is_nothing_to_draw),
+      cmocka_unit_test(a_model_that_needs_no_memory_has_a_page_all_the_same),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
