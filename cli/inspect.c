@@ -2,6 +2,7 @@
 #include "commands.h"
 #include "host/model_print.h"
 #include "options.h"
+#include "usage_subject.h"
 
 static int show(const options_t *options, const berth_plan_report_t *report) {
   bool good = options->json ? berth_model_write_json(report, stdout)
@@ -24,6 +25,8 @@ static int inspect(const options_t *options, const berth_subject_t *subject) {
     return failed(&complaint);
   }
   report.conflicts = options->conflicts;
+  berth_subject_t usage;
+  if (!usage_open(options, &report, &usage, &complaint)) return failed(&complaint);
   int status;
   if (berth_planning_run(options->planner, &subject->problem, &options->planning, &outcome,
                          &complaint) == BERTH_OK) {
@@ -33,6 +36,7 @@ static int inspect(const options_t *options, const berth_subject_t *subject) {
     status = failed(&complaint);
   }
   berth_outcome_free(&outcome);
+  usage_close(&report, &usage);
   return status;
 }
 

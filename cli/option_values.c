@@ -172,9 +172,8 @@ bool option_add_input(options_t *options, const char *argument) {
 
 /* NAME=1,96,96,3 */
 bool option_add_shape(options_t *options, const char *argument) {
-  berth_execution_options_t *execution = &options->execution;
-  if (execution->shape_count == INPUTS_MAX) return false;
-  berth_named_shape_t *shape = &options->shapes[execution->shape_count];
+  if (options->shape_count == INPUTS_MAX) return false;
+  berth_named_shape_t *shape = &options->shapes[options->shape_count];
   const char *at = take_name(options, argument, '=', &shape->name);
   if (at == NULL) return false;
   for (shape->rank = 0;; at++) {
@@ -184,8 +183,27 @@ bool option_add_shape(options_t *options, const char *argument) {
     shape->dims[shape->rank++] = (int32_t)dim;
     if (*at != ',') break;
   }
-  execution->shape_count++;
+  options->shape_count++;
   return *at == '\0';
+}
+
+/* int8 | int8:TENSOR | quantized-inputs | quantized-outputs */
+bool option_add_assumption(options_t *options, const char *argument) {
+  berth_what_if_t *what_if = &options->subject.what_if;
+  if (strcmp(argument, "int8") == 0) return what_if->int8 = true;
+  if (strcmp(argument, "quantized-inputs") == 0) return what_if->quantized_inputs = true;
+  if (strcmp(argument, "quantized-outputs") == 0) return what_if->quantized_outputs = true;
+  if (strncmp(argument, "int8:", 5) != 0 || argument[5] == '\0') return false;
+  if (what_if->int8_count == INPUTS_MAX) return false;
+  options->int8[what_if->int8_count++] = argument + 5;
+  return true;
+}
+
+bool option_add_dropped(options_t *options, const char *argument) {
+  berth_what_if_t *what_if = &options->subject.what_if;
+  if (what_if->dropped_count == INPUTS_MAX) return false;
+  options->dropped[what_if->dropped_count++] = argument;
+  return *argument != '\0';
 }
 
 /* zero | random:SEED */

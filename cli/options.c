@@ -68,6 +68,10 @@ static bool settle(const char *command, options_t *options) {
   if (options->planner == NULL && !options->all_planners) options->planner = &berth_planner_best;
   options->subject.reserves = options->reserves;
   options->subject.regions = options->regions;
+  options->subject.what_if.shapes = options->shapes;
+  options->subject.what_if.shape_count = options->shape_count;
+  options->subject.what_if.int8_tensors = options->int8;
+  options->subject.what_if.dropped = options->dropped;
   return true;
 }
 
@@ -88,6 +92,8 @@ static bool settle_run(const char *command, options_t *options) {
   if (execution->invokes == 0) execution->invokes = 1;
   execution->inputs = options->inputs;
   execution->shapes = options->shapes;
+  execution->shape_count = options->shape_count;
+  execution->usage = options->print_usage || options->print_allocations;
   execution->runner.guard_deep = execution->runner.guard;
   execution->runner.planner = options->planner;
   execution->runner.messages = stderr;

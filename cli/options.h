@@ -34,6 +34,8 @@ typedef struct options {
   bool conflicts;
   bool json;
   bool minimize;
+  bool print_usage;
+  bool print_allocations;
   bool help;
   const char *like;   /* "tflm", "tflite" or NULL */
   const char *output; /* NULL: none */
@@ -46,7 +48,10 @@ typedef struct options {
   berth_execution_options_t execution;
   berth_input_file_t inputs[INPUTS_MAX];
   berth_named_shape_t shapes[INPUTS_MAX];
-  const char *replay; /* a folder, or NULL */
+  uint32_t shape_count;
+  const char *dropped[INPUTS_MAX]; /* names of outputs */
+  const char *int8[INPUTS_MAX];    /* names of tensors */
+  const char *replay;              /* a folder, or NULL */
   double tolerance;
   char *names; /* of reserves, regions, inputs and shapes, NUL after each, on the heap */
   size_t names_used;

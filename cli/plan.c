@@ -5,6 +5,7 @@
 #include "host/plan_text.h"
 #include "options.h"
 #include "pictures.h"
+#include "usage_subject.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -124,6 +125,8 @@ static int plan(const options_t *options, const berth_subject_t *subject) {
   }
   report.capacity = options->planning.capacity;
   report.conflicts = options->conflicts;
+  berth_subject_t usage;
+  if (!usage_open(options, &report, &usage, &complaint)) return failed(&complaint);
 
   berth_outcome_t outcomes[PLANNERS_MAX] = {0};
   uint32_t count = 0;
@@ -139,6 +142,7 @@ static int plan(const options_t *options, const berth_subject_t *subject) {
     failed(&complaint);
   }
   for (uint32_t i = 0; i < count; i++) berth_outcome_free(&outcomes[i]);
+  usage_close(&report, &usage);
   return status;
 }
 

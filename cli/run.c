@@ -4,6 +4,7 @@
 #include "host/execute.h"
 #include "host/json.h"
 #include "host/replay.h"
+#include "host/usage.h"
 #include "options.h"
 
 static int execute(const options_t *options) {
@@ -15,6 +16,13 @@ static int execute(const options_t *options) {
   bool found = execution.verdicts.count > 0;
   bool good = options->json ? berth_execution_json(&execution, stdout)
                             : berth_execution_print(&execution, stdout);
+  if (good && !options->json && options->print_usage) {
+    good = berth_usage_print(&execution.subject, stdout);
+  }
+  if (good && !options->json && options->print_allocations) {
+    berth_plan_report_t report = berth_execution_report(&execution);
+    good = berth_allocations_print(&report, stdout);
+  }
   berth_execution_close(&execution);
   if (good) return found ? EXIT_FINDING : EXIT_DONE;
   berth_complain(&complaint, "out of memory");

@@ -2,6 +2,7 @@
 #include "host/execute.h"
 #include "host/fill.h"
 #include "host/output.h"
+#include "host/usage.h"
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,32 +15,6 @@ static double now_ms(void) {
 }
 
 /* ---- Inputs --------------------------------------------------------------------------------- */
-
-static bool is_text(berth_text_t text, const char *name) {
-  return strlen(name) == text.length && memcmp(name, text.data, text.length) == 0;
-}
-
-uint32_t berth_execution_input(const berth_model_t *model, const char *name) {
-  berth_subgraph_t graph = berth_model_subgraph(model, 0);
-  for (uint32_t i = 0; i < graph.inputs.count; i++) {
-    int32_t tensor = berth_vector_int(graph.inputs, i);
-    if (tensor == BERTH_NO_TENSOR) continue;
-    if (is_text(berth_model_tensor(model, 0, (uint32_t)tensor).name, name)) return i;
-    for (uint32_t s = 0; s < model->signature_count; s++) {
-      berth_signature_t signature = berth_model_signature(model, s);
-      if (signature.subgraph != 0) continue;
-      for (uint32_t k = 0; k < signature.input_count; k++) {
-        uint32_t named;
-        berth_text_t text = berth_model_signature_input(model, s, k, &named);
-        if (named == (uint32_t)tensor && is_text(text, name)) return i;
-      }
-    }
-  }
-  char *end;
-  unsigned long number = strtoul(name, &end, 10);
-  bool is_number = name[0] >= '0' && name[0] <= '9' && *end == '\0';
-  return is_number && number < graph.inputs.count ? (uint32_t)number : BERTH_NOBODY;
-}
 
 static berth_status_t read_file(const berth_input_file_t *file, const berth_value_t *value,
                                 berth_complaint_t *complaint) {
@@ -61,7 +36,7 @@ static berth_status_t read_file(const berth_input_file_t *file, const berth_valu
 
 static berth_status_t check_name(const berth_runner_t *runner, const char *name,
                                  berth_complaint_t *complaint) {
-  if (berth_execution_input(&runner->model, name) != BERTH_NOBODY) return BERTH_OK;
+  if (berth_input_named(&runner->model, name) != BERTH_NOBODY) return BERTH_OK;
   berth_complain(complaint, "%s: has no input named %s", runner->path, name);
   return BERTH_ERROR_ARGUMENT;
 }
@@ -87,7 +62,7 @@ static berth_status_t fill_inputs(const berth_execution_options_t *options,
     if (value.data == NULL || value.constant) continue;
     const berth_input_file_t *file = NULL;
     for (uint32_t k = 0; k < options->input_count; k++) {
-      if (berth_execution_input(&runner->model, options->inputs[k].name) == i)
+      if (berth_input_named(&runner->model, options->inputs[k].name) == i)
         file = &options->inputs[k];
     }
     if (file != NULL) {
@@ -213,13 +188,45 @@ static void sample(const berth_execution_options_t *options, berth_execution_t *
       (uint64_t)berth_interpreter_needs(interpreter).extent + interpreter->dynamic.high_water;
 }
 
+/* ---- Where everything lies ------------------------------------------------------------------- */
+
+static berth_status_t note_usage(const char *path, const berth_execution_options_t *options,
+                                 berth_execution_t *execution, berth_complaint_t *complaint) {
+  const berth_interpreter_options_t *interpreter = &execution->runner.interpreter.options;
+  berth_subject_options_t subject = {
+      .align = interpreter->alignment,
+      .keep_inputs = interpreter->keep_inputs,
+      .keep_foldable = true,
+      .kernels = true,
+      .regions = berth_runner_regions,
+      .region_count = BERTH_RUNNER_REGIONS,
+      .what_if = {.shapes = options->shapes, .shape_count = options->shape_count}};
+  berth_status_t status = berth_subject_open(path, &subject, &execution->subject, complaint);
+  if (status != BERTH_OK) return status;
+  execution->has_usage = true;
+  execution->placed =
+      (berth_outcome_t){.planner = execution->runner.options.planner, .has_plan = true};
+  execution->placed.plan.placements =
+      calloc((size_t)execution->subject.problem.buffer_count + 1, sizeof(berth_placement_t));
+  if (execution->placed.plan.placements == NULL) {
+    berth_complain(complaint, "out of memory");
+    return BERTH_ERROR_MEMORY;
+  }
+  berth_usage_of_runner(&execution->runner, &execution->subject, execution->placed.plan.placements);
+  return BERTH_OK;
+}
+
+berth_plan_report_t berth_execution_report(const berth_execution_t *execution) {
+  return (berth_plan_report_t){.subject = &execution->subject, .outcome = &execution->placed};
+}
+
 /* ---- Everything ----------------------------------------------------------------------------- */
 
 static berth_status_t reshape(void *user, berth_interpreter_t *interpreter) {
   const watch_t *watch = user;
   for (uint32_t i = 0; i < watch->options->shape_count; i++) {
     const berth_named_shape_t *shape = &watch->options->shapes[i];
-    uint32_t input = berth_execution_input(interpreter->model, shape->name);
+    uint32_t input = berth_input_named(interpreter->model, shape->name);
     if (input == BERTH_NOBODY) continue; /* complained about later */
     berth_status_t status =
         berth_interpreter_resize_input(interpreter, input, shape->rank, shape->dims);
@@ -293,6 +300,9 @@ berth_status_t berth_execute(const char *path, const berth_execution_options_t *
     status = profile_memory(execution);
     if (status != BERTH_OK) berth_complain(complaint, "%s: %s", path, berth_status_text(status));
   }
+  if (status == BERTH_OK && options->usage) {
+    status = note_usage(path, options, execution, complaint);
+  }
   free(times);
   if (status != BERTH_OK) berth_execution_close(execution);
   return status;
@@ -301,5 +311,10 @@ berth_status_t berth_execute(const char *path, const berth_execution_options_t *
 void berth_execution_close(berth_execution_t *execution) {
   free(execution->operators);
   execution->operators = NULL;
+  if (execution->has_usage) {
+    berth_outcome_free(&execution->placed);
+    berth_subject_close(&execution->subject);
+    execution->has_usage = false;
+  }
   berth_runner_close(&execution->runner);
 }

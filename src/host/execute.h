@@ -5,8 +5,12 @@
 #ifndef BERTH_SRC_HOST_EXECUTE_H
 #define BERTH_SRC_HOST_EXECUTE_H
 
+#include "host/named_shape.h"
+#include "host/plan_file.h"
+#include "host/planning.h"
 #include "host/replay.h"
 #include "host/runner.h"
+#include "host/subject.h"
 #include "host/verdict.h"
 
 /* A graph input's values. */
@@ -14,13 +18,6 @@ typedef struct berth_input_file {
   const char *name; /* the tensor's, the signature's for it, or its number */
   const char *path; /* raw little-endian values */
 } berth_input_file_t;
-
-/* Another shape for a graph input. */
-typedef struct berth_named_shape {
-  const char *name; /* as above */
-  uint32_t rank;
-  int32_t dims[BERTH_RANK_MAX];
-} berth_named_shape_t;
 
 typedef struct berth_execution_options {
   berth_runner_options_t runner; /* observe, user and shapes are the execution's own */
@@ -34,6 +31,7 @@ typedef struct berth_execution_options {
   const char *output_dir; /* NULL: outputs are not written. out<k>.bin, or run<n>.out<k>.bin */
   bool profile;           /* time each operator */
   bool watch;             /* sample the process's memory over the invokes */
+  bool usage;             /* keep where every buffer lies, and what each operator needs */
 } berth_execution_options_t;
 
 /* One operator of the main subgraph. */
@@ -62,17 +60,19 @@ typedef struct berth_execution {
   berth_verdicts_t verdicts;             /* of the guard */
   berth_sample_t samples[BERTH_SAMPLES]; /* with `watch`, evenly over the invokes */
   uint32_t sample_count;
+  berth_subject_t subject; /* with `usage`: the buffers, as the interpreter has placed them */
+  berth_outcome_t placed;  /* likewise */
+  bool has_usage;
   uint32_t dynamic_bytes; /* high-water mark of tensors whose size was known only at run time */
 } berth_execution_t;
-
-/* Number of the graph input that is called so (a tensor's or a signature's name, or a number), or
- * BERTH_NOBODY. */
-uint32_t berth_execution_input(const berth_model_t *model, const char *name);
 
 /* Opens, runs, writes; on OK the execution stays open so that outputs can be looked at. */
 berth_status_t berth_execute(const char *path, const berth_execution_options_t *options,
                              berth_execution_t *execution, berth_complaint_t *complaint);
 void berth_execution_close(berth_execution_t *execution);
+
+/* The buffers as they lie in the memory of a run with `usage`: a report with a plan. */
+berth_plan_report_t berth_execution_report(const berth_execution_t *execution);
 
 /* Prints it for people, or as JSON (design: "Fixed words"). False: out of memory. */
 bool berth_execution_print(const berth_execution_t *execution, FILE *stream);

@@ -5,6 +5,7 @@
 #include "host/table.h"
 #include "host/terminal.h"
 #include "host/text.h"
+#include "host/usage.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -290,6 +291,12 @@ bool berth_execution_json(const berth_execution_t *execution, FILE *stream) {
     }
     berth_json_close(&json, ']');
   }
+  bool good = true;
+  if (execution->has_usage) {
+    berth_plan_report_t report = berth_execution_report(execution);
+    berth_plan_json_buffers(&report, &json);
+    good = berth_usage_json(&execution->subject, &json);
+  }
   berth_json_close(&json, '}');
-  return true;
+  return good;
 }

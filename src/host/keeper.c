@@ -35,6 +35,8 @@ static void find_wait(const berth_subject_t *subject, const berth_graph_tensor_t
 berth_keeper_t berth_keeper_of(const berth_subject_t *subject, uint32_t index, uint32_t step) {
   const berth_label_t *label = &subject->labels[index];
   berth_keeper_t keeper = {BERTH_KEEP_RESERVED, 0, BERTH_NOBODY, BERTH_NOBODY, 0};
+  if (label->has_kind && label->kind == BERTH_KIND_SCRATCH) keeper.why = BERTH_KEEP_SCRATCH;
+  if (label->has_kind && label->kind == BERTH_KIND_WORKSPACE) keeper.why = BERTH_KEEP_WORKSPACE;
   if (!subject->is_model || label->tensor == BERTH_NOBODY) return keeper;
   const berth_graph_tensor_t *tensor =
       &subject->graph.tensors[subject->graph.bases[label->subgraph] + label->tensor];
@@ -62,8 +64,9 @@ berth_keeper_t berth_keeper_of(const berth_subject_t *subject, uint32_t index, u
 /* ---- Words ---------------------------------------------------------------------------------- */
 
 const char *berth_keep_word(berth_keep_t why) {
-  static const char *const words[] = {"unread", "read",     "waits", "skip",    "output",
-                                      "input",  "variable", "call",  "reserved"};
+  static const char *const words[] = {"unread",  "read",      "waits",    "skip",
+                                      "output",  "input",     "variable", "call",
+                                      "scratch", "workspace", "reserved"};
   return words[why];
 }
 
@@ -82,8 +85,11 @@ static int say_maker(const berth_subject_t *subject, const berth_keeper_t *keepe
 char *berth_keeper_text(const berth_subject_t *subject, const berth_keeper_t *keeper, uint32_t step,
                         char *text, size_t size) {
   char reader[160] = "";
-  if (keeper->why == BERTH_KEEP_RESERVED) {
-    snprintf(text, size, "%s", subject->is_model ? "reserved by the application" : "");
+  if (keeper->why >= BERTH_KEEP_SCRATCH) {
+    static const char *const words[] = {"the operator's own, gone after this step",
+                                        "the operator's own tables and state, kept for good",
+                                        "reserved by the application"};
+    snprintf(text, size, "%s", subject->is_model ? words[keeper->why - BERTH_KEEP_SCRATCH] : "");
     return text;
   }
   if (keeper->reader != BERTH_NOBODY) {
@@ -121,6 +127,8 @@ char *berth_keeper_text(const berth_subject_t *subject, const berth_keeper_t *ke
   case BERTH_KEEP_CALL:
     snprintf(rest, size, "; kept while its subgraph runs");
     break;
+  case BERTH_KEEP_SCRATCH:
+  case BERTH_KEEP_WORKSPACE:
   case BERTH_KEEP_RESERVED:
     break;
   }

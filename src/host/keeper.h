@@ -7,15 +7,17 @@
 
 /* Why a buffer is still there in a step. */
 typedef enum berth_keep {
-  BERTH_KEEP_NOBODY,   /* nobody reads it: its maker needs the memory to write to */
-  BERTH_KEEP_HERE,     /* this step's operator reads it for the last time */
-  BERTH_KEEP_READER,   /* `reader` comes later */
-  BERTH_KEEP_SKIP,     /* a skip connection into `reader`: others have read it long before */
-  BERTH_KEEP_OUTPUT,   /* a graph output: the application reads it */
-  BERTH_KEEP_INPUT,    /* a graph input that keeps its memory to the end */
-  BERTH_KEEP_VARIABLE, /* its value is needed in the next invoke */
-  BERTH_KEEP_CALL,     /* it is of a subgraph that runs in these steps */
-  BERTH_KEEP_RESERVED  /* the application asked for it; or a problem's buffer */
+  BERTH_KEEP_NOBODY,    /* nobody reads it: its maker needs the memory to write to */
+  BERTH_KEEP_HERE,      /* this step's operator reads it for the last time */
+  BERTH_KEEP_READER,    /* `reader` comes later */
+  BERTH_KEEP_SKIP,      /* a skip connection into `reader`: others have read it long before */
+  BERTH_KEEP_OUTPUT,    /* a graph output: the application reads it */
+  BERTH_KEEP_INPUT,     /* a graph input that keeps its memory to the end */
+  BERTH_KEEP_VARIABLE,  /* its value is needed in the next invoke */
+  BERTH_KEEP_CALL,      /* it is of a subgraph that runs in these steps */
+  BERTH_KEEP_SCRATCH,   /* an operator's own, in its step */
+  BERTH_KEEP_WORKSPACE, /* an operator's own, always */
+  BERTH_KEEP_RESERVED   /* the application asked for it; or a problem's buffer */
 } berth_keep_t;
 
 typedef struct berth_keeper {

@@ -6,6 +6,7 @@
 #include "host/plan_text.h"
 #include "host/table.h"
 #include "host/text.h"
+#include "host/usage.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -208,6 +209,10 @@ bool berth_model_print(const berth_plan_report_t *report, berth_terminal_t termi
     good &= print_tensors(subject, s, terminal, stream);
   }
   free(live);
+  if (report->usage != NULL) good &= berth_usage_print(report->usage, stream);
+  if (report->allocations && report->outcome->has_plan) {
+    good &= berth_allocations_print(report, stream);
+  }
   berth_dynamic_print(subject, stream);
   if (report->conflicts) berth_conflicts_print(subject, terminal, stream);
   return good;

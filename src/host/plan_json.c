@@ -3,6 +3,7 @@
 #include "host/json.h"
 #include "host/peak_print.h"
 #include "host/plan_file.h"
+#include "host/usage.h"
 
 #include <string.h>
 
@@ -226,6 +227,7 @@ void berth_plan_json_buffers(const berth_plan_report_t *report, berth_json_t *js
   }
   berth_json_close(json, ']');
   if (report->conflicts) write_conflicts(report, json);
+  if (report->usage != NULL) berth_usage_json(report->usage, json);
 }
 
 void berth_plan_write_json(const berth_plan_report_t *report, FILE *stream) {

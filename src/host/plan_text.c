@@ -6,6 +6,7 @@
 #include "host/peak_print.h"
 #include "host/table.h"
 #include "host/text.h"
+#include "host/usage.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -308,6 +309,10 @@ bool berth_plan_print(const berth_plan_report_t *report, berth_terminal_t termin
   uint32_t regions = subject->problem.region_count > 0 ? subject->problem.region_count : 1;
   for (uint32_t r = 0; r < regions && outcome->has_plan; r++) {
     good &= print_region(report, r, terminal, stream);
+  }
+  if (report->usage != NULL) good &= berth_usage_print(report->usage, stream);
+  if (report->allocations && report->outcome->has_plan) {
+    good &= berth_allocations_print(report, stream);
   }
   berth_dynamic_print(subject, stream);
   if (report->conflicts) berth_conflicts_print(subject, terminal, stream);

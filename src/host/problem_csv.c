@@ -244,12 +244,11 @@ berth_status_t berth_problem_csv_read(berth_subject_t *subject,
     status = read_buffer(&sheet, options, &buffers[count]);
     if (status != BERTH_OK) return status;
     size_t length = berth_csv_copy(sheet.fields[sheet.places[ID]], names);
-    labels[count] = (berth_label_t){{names, (uint32_t)length},
-                                    buffers[count].size,
-                                    BERTH_NOBODY,
-                                    BERTH_NOBODY,
-                                    BERTH_KIND_ACTIVATION,
-                                    false};
+    labels[count] = (berth_label_t){.name = {names, (uint32_t)length},
+                                    .bytes = buffers[count].size,
+                                    .subgraph = BERTH_NOBODY,
+                                    .tensor = BERTH_NOBODY,
+                                    .kind = BERTH_KIND_ACTIVATION};
     uint64_t size;
     if (berth_csv_number(sheet.fields[sheet.places[SIZE]], &size)) labels[count].bytes = size;
     names += length + 1;

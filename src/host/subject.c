@@ -1,5 +1,6 @@
 /* From a file to the buffers that are planned, whatever kind of file it is. */
 #include "host/subject.h"
+#include "host/kernel_buffers.h"
 #include "host/problem_csv.h"
 
 #include <inttypes.h>
@@ -25,8 +26,9 @@ static void complain_about_graph(const char *path, const berth_graph_error_t *er
 }
 
 static berth_status_t analyse(const char *path, const berth_model_t *model,
-                              const berth_graph_options_t *options, void **memory,
+                              const berth_subject_options_t *options, bool folded, void **memory,
                               berth_graph_t *graph, berth_complaint_t *complaint) {
+  berth_graph_options_t rules = {NULL, options->keep_inputs, folded};
   size_t bytes;
   berth_status_t status = berth_graph_workspace(model, &bytes);
   if (status != BERTH_OK) {
@@ -36,9 +38,13 @@ static berth_status_t analyse(const char *path, const berth_model_t *model,
   *memory = malloc(bytes > 0 ? bytes : 1);
   if (*memory == NULL) return out_of_memory(path, complaint);
   berth_graph_error_t error = {"its lifetimes cannot be found", 0, UINT32_MAX, UINT32_MAX};
-  status = berth_graph_analyse(model, options, *memory, bytes, graph, &error);
-  if (status != BERTH_OK) complain_about_graph(path, &error, complaint);
-  return status;
+  status = berth_graph_analyse(model, &rules, *memory, bytes, graph, &error);
+  if (status != BERTH_OK) {
+    complain_about_graph(path, &error, complaint);
+    return status;
+  }
+  if (!berth_what_if_any(&options->what_if)) return BERTH_OK;
+  return berth_what_if_apply(&options->what_if, path, graph, complaint);
 }
 
 /* The buffers of a graph's tensors, in memory that the caller frees; room for `extra` more. */
@@ -73,28 +79,34 @@ static berth_status_t read_model(berth_subject_t *subject, const berth_subject_o
     berth_complain(complaint, "%s: %s", subject->path, message);
     return status;
   }
-  berth_graph_options_t rules = {NULL, options->keep_inputs, !options->keep_foldable};
-  status = analyse(subject->path, &subject->model, &rules, &subject->memory[0], &subject->graph,
-                   complaint);
+  status = analyse(subject->path, &subject->model, options, !options->keep_foldable,
+                   &subject->memory[0], &subject->graph, complaint);
   if (status != BERTH_OK) return status;
 
   berth_buffer_t *buffers = NULL;
   uint32_t *tensors = NULL;
   uint32_t count = 0;
-  status = tensor_buffers(subject->path, &subject->graph, options, options->reserve_count, &buffers,
-                          &tensors, &count, complaint);
+  uint32_t extra = 0;
+  if (options->kernels) extra = berth_kernel_buffers_max(&subject->model);
+  status = tensor_buffers(subject->path, &subject->graph, options, options->reserve_count + extra,
+                          &buffers, &tensors, &count, complaint);
   subject->memory[1] = buffers;
   subject->memory[2] = tensors;
   if (status != BERTH_OK) return status;
-  subject->labels = malloc(((size_t)count + options->reserve_count + 1) * sizeof *subject->labels);
+  subject->labels =
+      malloc(((size_t)count + options->reserve_count + extra + 1) * sizeof *subject->labels);
   subject->memory[4] = subject->labels;
   if (subject->labels == NULL) return out_of_memory(subject->path, complaint);
 
   for (uint32_t i = 0; i < count; i++) {
     const berth_graph_tensor_t *tensor = &subject->graph.tensors[tensors[i]];
     berth_tensor_t info = berth_model_tensor(&subject->model, tensor->subgraph, tensor->tensor);
-    subject->labels[i] = (berth_label_t){info.name,      tensor->bytes, tensor->subgraph,
-                                         tensor->tensor, tensor->kind,  true};
+    subject->labels[i] = (berth_label_t){.name = info.name,
+                                         .bytes = tensor->bytes,
+                                         .subgraph = tensor->subgraph,
+                                         .tensor = tensor->tensor,
+                                         .kind = tensor->kind,
+                                         .has_kind = true};
     if (tensor->allocation == BERTH_ALLOCATION_PERSISTENT) {
       subject->variable_bytes += buffers[i].size;
     }
@@ -103,7 +115,8 @@ static berth_status_t read_model(berth_subject_t *subject, const berth_subject_o
   subject->problem.buffers = buffers;
   subject->problem.buffer_count = count;
   subject->step_count = subject->graph.step_count;
-  return BERTH_OK;
+  if (!options->kernels) return BERTH_OK;
+  return berth_kernel_buffers_add(subject, options, &subject->memory[6], complaint);
 }
 
 /* ---- What comes on top ---------------------------------------------------------------------- */
@@ -131,12 +144,13 @@ static berth_status_t add_reserves(berth_subject_t *subject, const berth_subject
     buffers[index] = berth_buffer(size, reserve->every_step ? 0 : reserve->first,
                                   reserve->every_step ? end : reserve->last);
     buffers[index].align = align;
-    subject->labels[index] = (berth_label_t){{reserve->name, (uint32_t)strlen(reserve->name)},
-                                             reserve->bytes,
-                                             BERTH_NOBODY,
-                                             BERTH_NOBODY,
-                                             BERTH_KIND_RESERVED,
-                                             true};
+    subject->labels[index] =
+        (berth_label_t){.name = {reserve->name, (uint32_t)strlen(reserve->name)},
+                        .bytes = reserve->bytes,
+                        .subgraph = BERTH_NOBODY,
+                        .tensor = BERTH_NOBODY,
+                        .kind = BERTH_KIND_RESERVED,
+                        .has_kind = true};
   }
   return BERTH_OK;
 }
@@ -199,8 +213,14 @@ berth_status_t berth_subject_open(const char *path, const berth_subject_options_
   }
   bool marked = subject->map.size >= 8 && memcmp(subject->map.data + 4, "TFL", 3) == 0;
   subject->is_model = marked || !ends_with(path, ".csv");
-  status = subject->is_model ? read_model(subject, options, complaint)
-                             : berth_problem_csv_read(subject, options, complaint);
+  if (subject->is_model) {
+    status = read_model(subject, options, complaint);
+  } else if (options->kernels || berth_what_if_any(&options->what_if)) {
+    berth_complain(complaint, "%s: is a problem, and only a model has shapes and operators", path);
+    status = BERTH_ERROR_ARGUMENT;
+  } else {
+    status = berth_problem_csv_read(subject, options, complaint);
+  }
   if (status == BERTH_OK) status = add_reserves(subject, options, complaint);
   if (status == BERTH_OK) status = add_regions(subject, options, complaint);
   if (status == BERTH_OK && options->pairs_path != NULL) {
@@ -242,14 +262,13 @@ berth_status_t berth_subject_load(const berth_problem_t *problem, uint64_t *load
 berth_status_t berth_subject_totals(const berth_subject_t *subject,
                                     const berth_subject_options_t *options, bool folded,
                                     berth_totals_t *totals, berth_complaint_t *complaint) {
-  berth_graph_options_t rules = {NULL, options->keep_inputs, folded};
   berth_graph_t graph;
   void *memory = NULL;
   berth_buffer_t *buffers = NULL;
   uint32_t *tensors = NULL;
   berth_problem_t problem = {0};
   berth_status_t status =
-      analyse(subject->path, &subject->model, &rules, &memory, &graph, complaint);
+      analyse(subject->path, &subject->model, options, folded, &memory, &graph, complaint);
   if (status == BERTH_OK) {
     status = tensor_buffers(subject->path, &graph, options, 0, &buffers, &tensors,
                             &problem.buffer_count, complaint);

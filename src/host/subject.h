@@ -11,6 +11,7 @@
 #include "berth/plan.h"
 #include "host/complaint.h"
 #include "host/map.h"
+#include "host/what_if.h"
 
 /* An application's own buffer, planned along with the tensors. */
 typedef struct berth_reserve {
@@ -37,7 +38,9 @@ typedef struct berth_subject_options {
   uint32_t reserve_count;
   const berth_named_region_t *regions;
   uint32_t region_count;
-  const char *pairs_path; /* NULL: none */
+  const char *pairs_path;  /* NULL: none */
+  berth_what_if_t what_if; /* models only: changes to plan with */
+  bool kernels; /* models only: plan the scratch and workspace of Berth's own kernels along */
 } berth_subject_options_t;
 
 /* Who a buffer is. */
@@ -47,7 +50,10 @@ typedef struct berth_label {
   uint32_t subgraph; /* BERTH_NOBODY unless it is a tensor */
   uint32_t tensor;
   berth_buffer_kind_t kind;
-  bool has_kind; /* false in a problem, where nobody says */
+  bool has_kind;        /* false in a problem, where nobody says */
+  uint32_t op_subgraph; /* of scratch and workspace: whose it is; likewise below */
+  uint32_t op;
+  uint32_t part; /* scratch: its number; workspace: 0 for what has no meaning, 1 for state */
 } berth_label_t;
 
 typedef struct berth_subject {
@@ -60,10 +66,11 @@ typedef struct berth_subject {
   berth_buffer_t *buffers; /* those of `problem` */
   berth_label_t *labels;   /* of each buffer */
   const berth_named_region_t *regions;
-  uint32_t step_count;     /* steps are 0 .. step_count - 1 */
-  uint64_t sum_bytes;      /* of all buffers */
-  uint64_t variable_bytes; /* of the variables among them */
-  void *memory[6];         /* what berth_subject_close frees */
+  uint32_t step_count;        /* steps are 0 .. step_count - 1 */
+  uint64_t sum_bytes;         /* of all buffers */
+  uint64_t variable_bytes;    /* of the variables among them */
+  uint32_t unknown_operators; /* with `kernels`: those that Berth has no kernel for */
+  void *memory[7];            /* what berth_subject_close frees */
 } berth_subject_t;
 
 /* Opens a file: a .tflite (known by the mark in it) or a problem in CSV (known by its name). On

@@ -41,11 +41,70 @@ static void a_problems_peak_has_an_account_but_no_operators(void **state) {
   assert_null(strstr(out, "made by"));
 }
 
+static void a_run_tells_where_every_buffer_lies(void **state) {
+  (void)state;
+  assert_status(
+      "for model in models/*.tflite; do [ $model = models/custom_op.tflite ] && continue; "
+      "berth run $model --print-allocations --json >$dir/r.json && "
+      "berth plan $model --kernels --no-fold --json >$dir/p.json && "
+      "python3 -B tests/cli/check_allocations.py $dir/r.json $dir/p.json || exit 1; done",
+      0);
+  static const char *const commands[] = {"plan --kernels", "inspect", "run"};
+  for (size_t i = 0; i < 3; i++) {
+    char command[160];
+    snprintf(command, sizeof command,
+             "berth %s models/lstm_sequence_int8.tflite --print-memory-usage --print-allocations",
+             commands[i]);
+    assert_status(command, 0);
+    assert_says(out, "step  activations  scratch  workspace  live total  operator");
+    assert_says(out, "tensor  class ");
+  }
+}
+
+static void other_shapes_are_planned_as_the_run_plans_them(void **state) {
+  (void)state;
+  static const char *const cases[] = {
+      "models/mobilenet_v1_0.25_96_int8.tflite --set-shape 0=1,64,64,3",
+      "models/resnet8_int8.tflite --set-shape 0=1,48,64,3",
+      "models/mobilenet_v1_0.25_96_int8.tflite --set-shape 0=2,96,96,3"};
+  for (size_t i = 0; i < 3; i++) {
+    char command[512];
+    snprintf(command, sizeof command,
+             "berth run %s --print-allocations --json >$dir/r.json && "
+             "berth plan %s --kernels --no-fold --json >$dir/p.json && "
+             "python3 -B tests/cli/check_allocations.py $dir/r.json $dir/p.json",
+             cases[i], cases[i]);
+    assert_status(command, 0);
+  }
+  assert_refused("berth plan models/resnet8_int8.tflite --set-shape nobody=1,2", 1, "nobody");
+  assert_refused("berth plan docs/worked_example.csv --kernels", 1, "worked_example.csv");
+  assert_refused("berth plan models/resnet8_int8.tflite --set-shape 0=1,32,32,4", 1, "operator 0");
+}
+
+static void what_nobody_needs_can_be_left_out(void **state) {
+  (void)state;
+  assert_status("berth plan models/svdf_keyword_int8.tflite --assume quantized-inputs "
+                "--assume quantized-outputs --json",
+                0);
+  assert_says(out, "\"peak_bytes\": 6256,");
+  assert_null(strstr(out, "\"name\": \"features\""));
+  assert_null(strstr(out, "\"name\": \"probabilities\""));
+  assert_status("berth plan models/detector_two_outputs_int8.tflite --drop-output 0 "
+                "--drop-output 1 --json | grep -c '\"kind\": \"output\"'",
+                1);
+  assert_refused("berth plan models/resnet8_int8.tflite --drop-output 7", 1, "no output named 7");
+  assert_refused("berth plan models/resnet8_int8.tflite --assume int8:nothing", 1, "nothing");
+  assert_refused("berth plan models/resnet8_int8.tflite --assume bfloat", 2, "--assume");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_account_of_every_shipped_models_peak_adds_up),
       cmocka_unit_test(a_skip_connection_is_named_with_the_steps_it_costs),
       cmocka_unit_test(variables_and_inputs_that_are_kept_are_called_so),
+      cmocka_unit_test(a_run_tells_where_every_buffer_lies),
+      cmocka_unit_test(other_shapes_are_planned_as_the_run_plans_them),
+      cmocka_unit_test(what_nobody_needs_can_be_left_out),
       cmocka_unit_test(a_problems_peak_has_an_account_but_no_operators),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
