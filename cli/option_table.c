@@ -24,6 +24,8 @@ static const option_t table[] = {
      "every buffer its own space: --planner none"},
     {"--reserve", "NAME:BYTES[:FIRST-LAST]", FOR_PLAN | FOR_INSPECT | FOR_REPORT,
      TAKE(option_add_reserve), "plan a buffer of your own along (default: all steps)"},
+    {"--overlap", "none|views|inplace", FOR_RUN, TAKE(option_set_overlap),
+     "which tensors may share memory while live (default: inplace)"},
     {"--conflicts", NULL, FOR_PLAN | FOR_INSPECT, FLAG(conflicts),
      "show which buffers are live in the same step"},
     {"--json", NULL, FOR_PLAN | FOR_INSPECT | FOR_RUN | FOR_CHECK_PLAN | FOR_BISECT | FOR_REPORT,

@@ -207,6 +207,15 @@ bool option_add_dropped(options_t *options, const char *argument) {
 }
 
 /* zero | random:SEED */
+bool option_set_overlap(options_t *options, const char *argument) {
+  for (int i = BERTH_OVERLAP_INPLACE; i <= BERTH_OVERLAP_NONE; i++) {
+    if (strcmp(argument, berth_overlap_name((berth_overlap_t)i)) != 0) continue;
+    options->execution.runner.interpreter.overlap = (berth_overlap_t)i;
+    return true;
+  }
+  return false;
+}
+
 bool option_set_fill(options_t *options, const char *argument) {
   options->execution.random = strncmp(argument, "random:", 7) == 0;
   if (!options->execution.random) return strcmp(argument, "zero") == 0;

@@ -20,6 +20,7 @@
 #ifndef BERTH_INTERPRETER_H
 #define BERTH_INTERPRETER_H
 
+#include "berth/alias.h"
 #include "berth/arena.h"
 #include "berth/graph.h"
 #include "berth/model.h"
@@ -108,6 +109,8 @@ typedef struct berth_interpreter_options {
                              subgraphs one after the other, -1: still to be planned */
   uint32_t offset_count;
   bool trust_offsets;      /* don't verify them: for finding out what is wrong with a plan */
+  berth_overlap_t overlap; /* which tensors may share memory; in a given plan, too. Results are the
+                              same with any. */
   uint32_t alignment;      /* of tensors, a power of two; 0: 16; never less than the element */
   bool ignore_model_plan;  /* don't use the OfflineMemoryAllocation in the model */
   bool no_reuse;           /* every tensor its own memory: all can be read after an invoke */

@@ -232,22 +232,28 @@ static void fill_outputs(const berth_watch_t *watch, uint8_t pattern) {
   }
 }
 
+/* After the outputs, since one that shares memory with an input must find it there. */
+static void put_kept(const berth_watch_t *watch) {
+  const berth_guard_t *guard = watch->guard;
+  for (uint32_t i = 0; i < guard->kept_count; i++) {
+    const berth_kept_t *kept = &guard->kept[i];
+    memcpy(kept->data, guard->expected + (kept->data - arena_start(guard)), kept->bytes);
+  }
+}
+
 void berth_watch_set_up(const berth_watch_t *watch, bool second) {
   const berth_guard_t *guard = watch->guard;
   uint8_t pattern = second ? PATTERN_B : PATTERN_A;
   uint8_t *start = arena_start(guard);
   unpoison(start, arena_bytes(guard));
-  for (uint32_t i = 0; i < guard->kept_count; i++) {
-    const berth_kept_t *kept = &guard->kept[i];
-    memcpy(kept->data, guard->expected + (kept->data - start), kept->bytes);
-  }
   berth_range_t range;
   uint8_t *at = start;
   while (next_gap(watch, &at, &range)) memset(range.data, pattern, range.bytes);
   fill_outputs(watch, second ? OUTPUT_B : OUTPUT_A);
+  if (watch->flags & OPERATOR_PARTIAL) berth_run_zero_outputs(&watch->call);
+  put_kept(watch);
   memset(guard->scratch, pattern, guard->scratch_room);
   memcpy(persistent_start(guard), guard->persistent, guard->interpreter->persistent_used);
-  if (watch->flags & OPERATOR_PARTIAL) berth_run_zero_outputs(&watch->call);
 }
 
 /* Evaluates once; under AddressSanitizer, what is nobody's is poisoned meanwhile. */
@@ -293,12 +299,38 @@ static bool is_filled(const uint8_t *data, uint32_t bytes, uint8_t pattern, uint
   return false;
 }
 
+/* Is it an input whose last step this is, in a place that the plan gives to an output, too? Then
+ * the operator may write over it. */
+static bool is_replaced(const berth_watch_t *watch, const berth_kept_t *kept) {
+  if (watch->guard->graph.tensors[kept->tensor].last != watch->step) return false;
+  for (uint32_t i = 0; i < watch->call.op.outputs.count; i++) {
+    berth_value_t output = berth_output(&watch->call, i);
+    if (output.data == NULL || kept->data >= output.data + output.bytes) continue;
+    if (output.data < kept->data + kept->bytes) return true;
+  }
+  return false;
+}
+
+bool berth_watch_is_shared(const berth_watch_t *watch) {
+  for (uint32_t i = 0; i < watch->call.op.outputs.count; i++) {
+    berth_value_t output = berth_output(&watch->call, i);
+    for (uint32_t k = 0; k < watch->guard->kept_count && output.data != NULL; k++) {
+      const berth_kept_t *kept = &watch->guard->kept[k];
+      if (kept->data < output.data + output.bytes && output.data < kept->data + kept->bytes) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 /* Live tensors that were changed. */
 static bool check_kept(const berth_watch_t *watch) {
   const berth_guard_t *guard = watch->guard;
   for (uint32_t i = 0; i < guard->kept_count; i++) {
     const berth_kept_t *kept = &guard->kept[i];
     uint32_t first, count;
+    if (is_replaced(watch, kept)) continue;
     const uint8_t *expected = guard->expected + (kept->data - arena_start(guard));
     if (!differ(kept->data, expected, kept->bytes, &first, &count)) continue;
     berth_guard_finding_t finding = berth_watch_finding(watch, BERTH_GUARD_CLOBBER);
@@ -525,6 +557,7 @@ static bool matters(berth_watch_t *watch, uint32_t from, uint32_t to) {
     }
   }
   if (watch->flags & OPERATOR_PARTIAL) berth_run_zero_outputs(&watch->call);
+  put_kept(watch);
   if (berth_run_evaluate(&watch->call) != BERTH_OK) return true;
   return !berth_watch_same_results(watch, &output, &first, &count);
 }
@@ -647,6 +680,10 @@ static berth_status_t evaluate_twice(berth_watch_t *watch) {
   if (status != BERTH_OK) return status;
   put_results(watch, guard->second_results);
   judge_results(watch);
+  if (guard->findings == findings) {
+    status = berth_watch_shared(watch);
+    if (status != BERTH_OK) return status;
+  }
   if (guard->deep && guard->findings == findings) {
     status = berth_watch_claims(watch);
     if (status != BERTH_OK) return status;

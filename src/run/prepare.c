@@ -3,6 +3,7 @@
  * Everything temporary (lifetimes, buffers, the planner's workspace) is borrowed from the start of
  * the activations' block, or from the planning block, and gone when prepare returns.
  */
+#include "berth/alias.h"
 #include "plan/compact.h"
 #include "run.h"
 #include <string.h>
@@ -25,7 +26,9 @@ typedef struct job {
   berth_compact_t *buffers;
   uint32_t *owners; /* for each buffer: its tensor, or tensor_count + number of the scratch */
   uint32_t buffer_count;
-  uint32_t fixed_count; /* buffers whose offset is given: the first ones */
+  uint32_t fixed_count;     /* buffers whose offset is given: the first ones */
+  berth_sharing_t *sharing; /* of the main subgraph's operators; NULL: nothing is shared */
+  berth_alias_t *aliases;   /* of every tensor; NULL: likewise */
 } job_t;
 
 static uint32_t loan_room(const loan_t *loan) {
@@ -99,7 +102,20 @@ static berth_status_t prepare_operator(job_t *job, uint32_t subgraph, uint32_t i
   place->workspace = contract.workspace;
   place->state = contract.state;
   if (contract.partial) place->scratch |= OPERATOR_PARTIAL;
+  if (job->sharing != NULL && subgraph == 0) job->sharing[index] = berth_sharing_of(&contract);
   return note_scratch(job, &contract, place);
+}
+
+/* Room for what the operators permit; before any scratch is noted, which grows behind it. */
+static berth_status_t start_sharing(job_t *job) {
+  const berth_interpreter_options_t *options = &job->interpreter->options;
+  if (options->overlap == BERTH_OVERLAP_NONE || options->no_reuse) return BERTH_OK;
+  uint32_t operators = berth_model_subgraph(job->interpreter->model, 0).operator_count;
+  uint64_t bytes = (uint64_t)operators * sizeof *job->sharing;
+  job->sharing = borrow(&job->loan, bytes, sizeof(uint32_t));
+  if (job->sharing == NULL) return loan_too_small(job);
+  memset(job->sharing, 0, (size_t)bytes);
+  return BERTH_OK;
 }
 
 static berth_status_t prepare_operators(job_t *job) {
@@ -144,6 +160,49 @@ static uint32_t last_step(const job_t *job, const berth_graph_tensor_t *tensor) 
   return last;
 }
 
+/* The lifetimes as the interpreter knows them: with the sizes that operators have stated, without
+ * what is not planned. */
+static berth_status_t settle_lifetimes(job_t *job) {
+  for (uint32_t i = 0; i < job->graph.tensor_count; i++) {
+    berth_graph_tensor_t *tensor = &job->graph.tensors[i];
+    if (is_planned(job, i)) {
+      berth_value_t value =
+          berth_interpreter_tensor(job->interpreter, tensor->subgraph, tensor->tensor);
+      if (!value.known) return BERTH_ERROR_OVERFLOW;
+      tensor->allocation = BERTH_ALLOCATION_ARENA_RW;
+      tensor->bytes = value.bytes;
+      tensor->last = last_step(job, tensor);
+    } else if (tensor->allocation != BERTH_ALLOCATION_PERSISTENT) {
+      tensor->allocation = BERTH_ALLOCATION_NONE;
+    }
+  }
+  return BERTH_OK;
+}
+
+static berth_alias_options_t alias_options(const job_t *job) {
+  berth_alias_options_t options = {.overlap = job->interpreter->options.overlap,
+                                   .align = job->interpreter->options.alignment,
+                                   .keep_inputs = job->interpreter->options.keep_inputs};
+  return options;
+}
+
+/* Which tensors share memory. */
+static berth_status_t find_aliases(job_t *job) {
+  if (job->sharing == NULL) return BERTH_OK;
+  berth_alias_options_t options = alias_options(job);
+  size_t bytes;
+  berth_status_t status = berth_alias_workspace(&job->graph, job->sharing, &options, &bytes);
+  if (status != BERTH_OK) return status;
+  void *workspace = borrow(&job->loan, bytes, 8);
+  if (workspace == NULL) return loan_too_small(job);
+  return berth_alias_find(&job->graph, job->sharing, &options, workspace, bytes, &job->aliases);
+}
+
+/* Does the tensor have a buffer of its own? */
+static bool has_buffer(const job_t *job, uint32_t tensor) {
+  return is_planned(job, tensor) && (job->aliases == NULL || job->aliases[tensor].root == tensor);
+}
+
 /* Appends a buffer. */
 static void add_buffer(job_t *job, uint32_t owner, uint32_t bytes, uint32_t align, uint32_t first,
                        uint32_t last) {
@@ -164,7 +223,9 @@ static berth_status_t add_tensor(job_t *job, uint32_t flat) {
   uint32_t align = interpreter->options.alignment;
   uint32_t element = (berth_tensor_type_bits(value.type) + 7) / 8;
   if (align < element) align = element;
-  add_buffer(job, flat, value.bytes, align, tensor->first, last_step(job, tensor));
+  const berth_alias_t *alias = job->aliases != NULL ? &job->aliases[flat] : NULL;
+  add_buffer(job, flat, value.bytes, align, alias != NULL ? alias->first : tensor->first,
+             alias != NULL ? alias->last : tensor->last);
   return BERTH_OK;
 }
 
@@ -189,14 +250,14 @@ static void add_scratch(job_t *job, uint32_t subgraph, uint32_t op) {
 static berth_status_t collect_buffers(job_t *job, const berth_vector_t *offsets) {
   const berth_interpreter_t *interpreter = job->interpreter;
   uint32_t count = job->scratch_count;
-  for (uint32_t i = 0; i < interpreter->tensor_count; i++) count += is_planned(job, i);
+  for (uint32_t i = 0; i < interpreter->tensor_count; i++) count += has_buffer(job, i);
   job->owners = borrow(&job->loan, (uint64_t)count * sizeof *job->owners, 4);
   job->buffers = borrow(&job->loan, (uint64_t)count * sizeof *job->buffers, 4);
   if (job->owners == NULL || job->buffers == NULL) return loan_too_small(job);
   for (int given = 1; given >= 0; given--) {
     for (uint32_t i = 0; i < interpreter->tensor_count; i++) {
       int32_t offset = i < offsets->count ? berth_vector_int(*offsets, i) : -1;
-      if ((offset >= 0) != given || !is_planned(job, i)) continue;
+      if ((offset >= 0) != given || !has_buffer(job, i)) continue;
       berth_status_t status = add_tensor(job, i);
       if (status != BERTH_OK) return status;
       if (given) job->buffers[job->buffer_count - 1].offset = (uint32_t)offset;
@@ -314,6 +375,36 @@ static void grant_wishes(job_t *job) {
   }
 }
 
+/* Offsets that are given overlap, or are misaligned: is the former as the contracts permit? Then
+ * everything else is placed around them. */
+static berth_status_t plan_around_shared(job_t *job) {
+  berth_interpreter_t *interpreter = job->interpreter;
+  if (job->sharing == NULL) return BERTH_INFEASIBLE;
+  uint32_t tensors = interpreter->tensor_count;
+  uint64_t *offsets = borrow(&job->loan, (uint64_t)tensors * sizeof *offsets, 8);
+  if (offsets == NULL) return loan_too_small(job);
+  for (uint32_t i = 0; i < tensors; i++) offsets[i] = UINT64_MAX;
+  for (uint32_t i = 0; i < job->fixed_count; i++) {
+    if (job->buffers[i].offset % job->buffers[i].align != 0) return BERTH_INFEASIBLE;
+    offsets[job->owners[i]] = job->buffers[i].offset;
+  }
+  berth_alias_options_t options = alias_options(job);
+  size_t bytes;
+  berth_status_t status = berth_alias_workspace(&job->graph, job->sharing, &options, &bytes);
+  if (status != BERTH_OK) return status;
+  void *workspace = borrow(&job->loan, bytes, 8);
+  if (workspace == NULL) return loan_too_small(job);
+  uint32_t a, b;
+  status =
+      berth_alias_check(&job->graph, job->sharing, &options, offsets, workspace, bytes, &a, &b);
+  if (status != BERTH_OK) return status;
+  berth_needs_t *needs = &interpreter->needs;
+  status = berth_plan_compact(job->buffers, job->buffer_count, job->fixed_count, false,
+                              &needs->peak, &needs->lower_bound);
+  if (needs->lower_bound > needs->peak) needs->lower_bound = needs->peak; /* it counts both */
+  return status;
+}
+
 static berth_status_t make_plan(job_t *job, bool given) {
   berth_interpreter_t *interpreter = job->interpreter;
   const berth_interpreter_options_t *options = &interpreter->options;
@@ -321,12 +412,13 @@ static berth_status_t make_plan(job_t *job, bool given) {
   berth_status_t status;
   if (options->no_reuse) {
     status = stack(job);
-  } else if (options->planner != NULL) {
+  } else if (options->planner != NULL && !given) {
     status = plan_with(job, options->planner);
   } else {
     status = berth_plan_compact(job->buffers, job->buffer_count, job->fixed_count,
                                 !options->trust_offsets, &needs->peak, &needs->lower_bound);
   }
+  if (status == BERTH_INFEASIBLE && given) status = plan_around_shared(job);
   if (status == BERTH_INFEASIBLE && given) {
     berth_run_log(interpreter, BERTH_EVENT_PLAN, 0, BERTH_NOBODY, BERTH_NOBODY, 0,
                   "offsets that are given overlap while both tensors are live, or are misaligned");
@@ -345,6 +437,11 @@ static berth_status_t make_plan(job_t *job, bool given) {
     } else {
       interpreter->scratches[owner - interpreter->tensor_count] = offset;
     }
+  }
+  for (uint32_t i = 0; job->aliases != NULL && i < interpreter->tensor_count; i++) {
+    const berth_alias_t *alias = &job->aliases[i];
+    if (alias->root == i) continue;
+    interpreter->places[i] = interpreter->places[alias->root] + (uint32_t)alias->offset;
   }
   return BERTH_OK;
 }
@@ -499,7 +596,10 @@ static berth_status_t prepare(job_t *job) {
   if (status != BERTH_OK) return status;
   berth_run_fold(interpreter);
   berth_run_fold_lifetimes(interpreter, &job->graph);
-  status = prepare_operators(job);
+  status = start_sharing(job);
+  if (status == BERTH_OK) status = prepare_operators(job);
+  if (status == BERTH_OK) status = settle_lifetimes(job);
+  if (status == BERTH_OK && !given) status = find_aliases(job);
   if (status != BERTH_OK) return status;
 
   if (job->scratch_count > 0) {

@@ -55,6 +55,12 @@ bool berth_watch_same_results(const berth_watch_t *watch, uint32_t *output, uint
 void berth_watch_report(const berth_watch_t *watch, berth_guard_finding_t finding);
 berth_guard_finding_t berth_watch_finding(const berth_watch_t *watch, berth_guard_fault_t fault);
 
+/* Does the plan give an output memory that an input still has? */
+bool berth_watch_is_shared(const berth_watch_t *watch);
+
+/* If so: evaluates with output 0 in memory of its own, which must give the same. watch_claims.c. */
+berth_status_t berth_watch_shared(berth_watch_t *watch);
+
 /* Checks what the contract claims besides memory: row windows, in place, views. watch_claims.c. */
 berth_status_t berth_watch_claims(berth_watch_t *watch);
 

@@ -171,12 +171,46 @@ static void check_views(berth_watch_t *watch, const berth_contract_t *contract) 
   }
 }
 
+/* ---- Memory that an output shares with an input ---------------------------------------------- */
+
+/* From here on, output 0 lies in memory that is nobody else's; there is room for any tensor. */
+static void move_output(berth_watch_t *watch) {
+  watch->redirect_tensor = berth_output(&watch->call, 0).index;
+  watch->redirect = watch->guard->scratch;
+}
+
+static void move_output_back(berth_watch_t *watch) {
+  watch->redirect_tensor = BERTH_NOBODY;
+}
+
+berth_status_t berth_watch_shared(berth_watch_t *watch) {
+  if (!berth_watch_is_shared(watch)) return BERTH_OK;
+  move_output(watch);
+  berth_watch_set_up(watch, false);
+  berth_status_t status = berth_run_evaluate(&watch->call);
+  bool view = watch->contract.view != BERTH_VIEW_NONE;
+  if (status == BERTH_OK) report_results(watch, view ? BERTH_GUARD_VIEW : BERTH_GUARD_IN_PLACE);
+  move_output_back(watch);
+  return status;
+}
+
+/* ---- All claims ----------------------------------------------------------------------------- */
+
 berth_status_t berth_watch_claims(berth_watch_t *watch) {
   const berth_contract_t *contract = &watch->contract;
   berth_status_t status = BERTH_OK;
-  check_views(watch, contract); /* the second evaluation's results are still there */
-  if (contract->state > 0) return BERTH_OK;
-  if (contract->kind != BERTH_WHOLE) status = check_rows(watch, contract);
-  if (status == BERTH_OK && contract->in_place != 0) status = check_in_place(watch, contract);
+  if (berth_watch_is_shared(watch)) { /* inputs are to be intact beside the results */
+    move_output(watch);
+    berth_watch_set_up(watch, false);
+    status = berth_run_evaluate(&watch->call);
+  }
+  if (status == BERTH_OK) check_views(watch, contract);
+  if (status == BERTH_OK && contract->state == 0 && contract->kind != BERTH_WHOLE) {
+    status = check_rows(watch, contract);
+  }
+  move_output_back(watch);
+  if (status == BERTH_OK && contract->state == 0 && contract->in_place != 0) {
+    status = check_in_place(watch, contract);
+  }
   return status;
 }
