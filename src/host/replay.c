@@ -180,7 +180,7 @@ static bool compare_floats(session_t *session, const berth_value_t *value, const
     float x, y;
     memcpy(&x, recorded + (size_t)i * 4, 4);
     memcpy(&y, value->data + (size_t)i * 4, 4);
-    if (memcmp(&x, &y, 4) == 0 || (isnan(x) && isnan(y))) continue;
+    if ((x == y && signbit(x) == signbit(y)) || (isnan(x) && isnan(y))) continue;
     double difference = fabs((double)x - (double)y);
     double relative = magnitude > 0 ? difference / magnitude : difference;
     if (isnan(relative)) relative = HUGE_VAL;

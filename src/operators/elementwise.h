@@ -76,7 +76,7 @@ berth_status_t berth_elementwise_same_type(berth_call_t *call, berth_contract_t 
     const in_t a = *left;                                                                          \
     BERTH_INDEPENDENT                                                                              \
     for (uint32_t i = 0; i < count; i++) {                                                         \
-      const in_t b = right[i * steps[1]];                                                          \
+      const in_t b = right[(size_t)i * steps[1]];                                                  \
       result[i] = (out_t)(expression);                                                             \
     }                                                                                              \
   } else if (steps[1] == 0) {                                                                      \

@@ -111,7 +111,7 @@ void berth_exact_vary(berth_skyline_t *skyline, const uint32_t *elite, uint64_t 
     keys[i] = 2 * ((uint64_t)skyline->count - elite[i] + FARTHEST);
     if (draw(random, ONE_IN) == 0) {
       keys[i] += 1 + 2 * (uint64_t)draw(random, 2 * FARTHEST);
-      keys[i] -= 2 * FARTHEST;
+      keys[i] -= (uint64_t)2 * FARTHEST;
     }
     order[i] = i;
   }

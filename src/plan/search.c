@@ -237,7 +237,7 @@ static uint64_t grain_of(const berth_search_set_t *set) {
       }
     }
   }
-  return grain;
+  return grain > 0 ? grain : 1; /* 0 if there are no parts */
 }
 
 /* Targets between goal and best, the goal first, then nearer and nearer to the best. They are

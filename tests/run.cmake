@@ -1,0 +1,18 @@
+# run/valgrind/<model>: a shipped model executed under valgrind, which sees reads of uninitialised
+# bytes that AddressSanitizer doesn't.
+if(TARGET berth AND NOT BERTH_SANITIZE)
+  find_program(VALGRIND valgrind)
+  if(VALGRIND)
+    foreach(model mobilenet_v1_0.25_96_int8 segmentation_float16 lstm_sequence_int8 control_flow
+                  dynamic_shape resource_variables)
+      add_test(NAME run/valgrind/${model}
+               COMMAND ${VALGRIND} --quiet --error-exitcode=9 --leak-check=full
+                       --show-leak-kinds=all --errors-for-leak-kinds=all
+                       $<TARGET_FILE:berth> run --invokes 2
+                       ${PROJECT_SOURCE_DIR}/models/${model}.tflite)
+    endforeach()
+  else()
+    add_test(NAME run/valgrind COMMAND ${CMAKE_COMMAND} -E echo "skipped: valgrind is not installed")
+    set_tests_properties(run/valgrind PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
+  endif()
+endif()
