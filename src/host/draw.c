@@ -214,7 +214,6 @@ static void print_axis(const picture_t *picture, berth_terminal_t terminal, FILE
 
 berth_status_t berth_draw(const berth_drawing_t *drawing, berth_terminal_t terminal, FILE *stream) {
   if (drawing->height == 0 || drawing->step_count == 0) return BERTH_OK;
-  if (terminal.columns <= MARGIN) return BERTH_OK; /* no room */
   picture_t picture = {.drawing = drawing, .width = terminal.columns - MARGIN};
   size_t cells = (size_t)CELLS * picture.width;
   picture.owner = calloc(cells, sizeof *picture.owner);

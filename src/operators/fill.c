@@ -120,7 +120,8 @@ static berth_status_t count_range(berth_call_t *call, int32_t *count) {
     bool up = step > 0;
     uint64_t span = up ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
     uint64_t stride = up ? (uint64_t)step : 0 - (uint64_t)step;
-    steps = (up ? from < to : from > to) ? (double)((span - 1) / stride + 1) : 0;
+    uint64_t whole = (span - 1) / stride + 1;
+    steps = (up ? from < to : from > to) ? (double)whole : 0;
   }
   if (!(steps <= INT32_MAX)) return berth_refuse(call, "the range is too long");
   *count = (int32_t)steps;
