@@ -1,5 +1,6 @@
 /* berth inspect: what is in a model, and what each part of it needs. */
 #include "commands.h"
+#include "host/advice.h"
 #include "host/model_print.h"
 #include "options.h"
 #include "usage_subject.h"
@@ -11,6 +12,21 @@ static int show(const options_t *options, const berth_plan_report_t *report) {
   berth_complaint_t complaint;
   berth_complain(&complaint, "out of memory");
   return failed(&complaint);
+}
+
+/* With what would lower the peak. */
+static int advise(const options_t *options, berth_plan_report_t *report) {
+  berth_complaint_t complaint;
+  berth_advices_t advices;
+  if (!report->outcome->has_plan) return show(options, report);
+  if (berth_advise(report->subject, &options->subject, options->planner, &options->planning,
+                   &report->outcome->plan, &advices, &complaint) != BERTH_OK) {
+    return failed(&complaint);
+  }
+  report->advices = &advices;
+  int status = show(options, report);
+  berth_advices_free(&advices);
+  return status;
 }
 
 static int inspect(const options_t *options, const berth_subject_t *subject) {
@@ -27,13 +43,13 @@ static int inspect(const options_t *options, const berth_subject_t *subject) {
   report.conflicts = options->conflicts;
   berth_subject_t usage;
   if (!usage_open(options, &report, &usage, &complaint)) return failed(&complaint);
-  int status;
+  int status = EXIT_FAILED;
   if (berth_planning_run(options->planner, &subject->problem, &options->planning, &outcome,
                          &complaint) == BERTH_OK) {
     report.outcome = &outcome;
-    status = show(options, &report);
+    status = advise(options, &report);
   } else {
-    status = failed(&complaint);
+    failed(&complaint);
   }
   berth_outcome_free(&outcome);
   usage_close(&report, &usage);

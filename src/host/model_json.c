@@ -1,4 +1,5 @@
 /* What `berth inspect --json` prints: the keys of every document, then operators and tensors. */
+#include "host/advice.h"
 #include "host/anatomy.h"
 #include "host/json.h"
 #include "host/model_print.h"
@@ -90,6 +91,7 @@ bool berth_model_write_json(const berth_plan_report_t *report, FILE *stream) {
   }
   berth_json_close(&json, ']');
   berth_plan_json_buffers(report, &json);
+  if (report->advices != NULL) berth_advices_json(report->advices, &json);
   berth_json_close(&json, '}');
   free(live);
   return true;

@@ -1,5 +1,6 @@
 /* What `berth inspect` says to people: totals, operators with the bytes that are live while they
  * run, tensors with their lifetimes. */
+#include "host/advice.h"
 #include "host/anatomy.h"
 #include "host/model_print.h"
 #include "host/peak_print.h"
@@ -192,6 +193,9 @@ bool berth_model_print(const berth_plan_report_t *report, berth_terminal_t termi
   print_head(subject, stream);
   print_totals(report, stream);
   bool good = print_peak(report, terminal, stream);
+  if (report->advices != NULL) {
+    good &= berth_advices_print(report->advices, report->outcome->plan.peak, stream);
+  }
   for (uint32_t s = 0; s < subject->model.subgraph_count; s++) {
     if (subject->model.subgraph_count > 1) {
       char name[BERTH_NAME_ROOM];

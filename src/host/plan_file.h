@@ -12,16 +12,17 @@ typedef struct berth_plan_report {
   const berth_outcome_t *outcome;  /* the plan; NULL: none was asked for */
   const berth_outcome_t *outcomes; /* of all planners that were tried, `outcome` among them */
   uint32_t outcome_count;
-  berth_totals_t folded;        /* models only */
-  berth_totals_t unfolded;      /* models only */
-  uint64_t capacity;            /* 0: none was given */
-  uint32_t load_step;           /* the first step whose load is the largest */
-  uint64_t load;                /* that load */
-  bool folds;                   /* operators on constants count as folded */
-  bool conflicts;               /* say which buffers may not overlap */
-  bool allocations;             /* print the table of all buffers (JSON has them anyway) */
-  const berth_subject_t *usage; /* the subject opened with `kernels`: show what each operator
-                                   needs; NULL: don't */
+  berth_totals_t folded;               /* models only */
+  berth_totals_t unfolded;             /* models only */
+  uint64_t capacity;                   /* 0: none was given */
+  uint32_t load_step;                  /* the first step whose load is the largest */
+  uint64_t load;                       /* that load */
+  bool folds;                          /* operators on constants count as folded */
+  bool conflicts;                      /* say which buffers may not overlap */
+  bool allocations;                    /* print the table of all buffers (JSON has them anyway) */
+  const struct berth_advices *advices; /* models only: what would lower the peak; NULL: not asked */
+  const berth_subject_t *usage;        /* the subject opened with `kernels`: show what each operator
+                                          needs; NULL: don't */
 } berth_plan_report_t;
 
 /* A report without a plan: loads and totals. */

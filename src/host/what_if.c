@@ -116,7 +116,8 @@ static berth_status_t infer(change_t *change) {
 /* A dynamic tensor gets the shape that is given for it. */
 static berth_status_t fix_shape(change_t *change, const berth_named_shape_t *shape) {
   const berth_model_t *model = change->graph->model;
-  uint32_t index = tensor_named(model, shape->name);
+  bool prefixed = strncmp(shape->name, "tensor:", 7) == 0; /* no input's number is meant */
+  uint32_t index = tensor_named(model, prefixed ? shape->name + 7 : shape->name);
   berth_graph_tensor_t *tensor = index != BERTH_NOBODY ? main_tensor(change, (int32_t)index) : NULL;
   if (tensor == NULL || tensor->allocation != BERTH_ALLOCATION_DYNAMIC) {
     berth_complain(change->complaint, "%s: has no input and no dynamic tensor named %s",

@@ -12,8 +12,8 @@
 
 /* Zero-initialise: nothing changes. The arrays are the caller's. */
 typedef struct berth_what_if {
-  const berth_named_shape_t *shapes; /* of graph inputs, or of dynamic tensors; shapes that follow
-                                        are inferred by the kernels' prepare */
+  const berth_named_shape_t *shapes; /* of graph inputs: what follows is inferred by the kernels'
+                                        prepare; or of dynamic tensors, as "tensor:5" or by name */
   uint32_t shape_count;
   bool int8;                       /* every float tensor takes a byte for each element */
   const char *const *int8_tensors; /* only these (name, or index in the main subgraph) */

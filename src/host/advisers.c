@@ -1,0 +1,287 @@
+/* The advisers: what is worth trying on a model, topic by topic. Each one proposes changes; the
+ * engine (advice.c) plans them and keeps those that save something.
+ *
+ * To add one: a function here or elsewhere, and a line in the table at the end.
+ */
+#include "host/advice.h"
+#include "host/text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TENSORS_TRIED 3u  /* float tensors of the peak that are tried alone */
+#define OUTPUTS_TRIED 16u /* outputs that are tried alone */
+
+static bool is_float(berth_tensor_type_t type) {
+  return type == BERTH_TYPE_FLOAT32 || type == BERTH_TYPE_FLOAT16;
+}
+
+/* ---- Alignment ------------------------------------------------------------------------------- */
+
+static berth_status_t advise_alignment(berth_advising_t *advising) {
+  static const uint32_t alignments[] = {4, 8, 16, 64};
+  uint32_t now = advising->options->align != 0 ? advising->options->align : 16;
+  berth_status_t status = BERTH_OK;
+  for (size_t i = 0; i < sizeof alignments / sizeof alignments[0] && status == BERTH_OK; i++) {
+    if (alignments[i] == now) continue;
+    char what[BERTH_ADVICE_TEXT], how[64];
+    berth_subject_options_t changed = *advising->options;
+    changed.align = alignments[i];
+    snprintf(what, sizeof what, "align tensors to %" PRIu32 " bytes instead of %" PRIu32,
+             alignments[i], now);
+    snprintf(how, sizeof how, "--align %" PRIu32, alignments[i]);
+    status = berth_advise_replan(advising, &changed, what, how);
+  }
+  return status;
+}
+
+/* ---- Types ----------------------------------------------------------------------------------- */
+
+/* The largest float tensors that are live at the peak, alone: which one would be worth a mixed
+ * precision? */
+static berth_status_t try_tensors(berth_advising_t *advising) {
+  const berth_subject_t *subject = advising->subject;
+  uint64_t below = UINT64_MAX;
+  uint32_t after = 0;
+  for (uint32_t n = 0; n < TENSORS_TRIED; n++) {
+    uint32_t best = BERTH_NOBODY;
+    for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
+      const berth_buffer_t *buffer = &subject->problem.buffers[i];
+      const berth_label_t *label = &subject->labels[i];
+      if (label->tensor == BERTH_NOBODY || label->subgraph != 0 || advising->step < buffer->first ||
+          advising->step > buffer->last ||
+          !is_float(berth_model_tensor(&subject->model, 0, label->tensor).type)) {
+        continue;
+      }
+      bool left = buffer->size < below || (buffer->size == below && i > after);
+      if (left && (best == BERTH_NOBODY || buffer->size > subject->problem.buffers[best].size)) {
+        best = i;
+      }
+    }
+    if (best == BERTH_NOBODY) return BERTH_OK;
+    below = subject->problem.buffers[best].size;
+    after = best;
+    char index[16], what[BERTH_ADVICE_TEXT], how[64];
+    snprintf(index, sizeof index, "%" PRIu32, subject->labels[best].tensor);
+    const char *names[1] = {index};
+    berth_subject_options_t changed = *advising->options;
+    changed.what_if.int8_tensors = names;
+    changed.what_if.int8_count = 1;
+    snprintf(what, sizeof what, "int8 instead of float for tensor %s alone", index);
+    snprintf(how, sizeof how, "--assume int8:%s", index);
+    berth_status_t status = berth_advise_replan(advising, &changed, what, how);
+    if (status != BERTH_OK) return status;
+  }
+  return BERTH_OK;
+}
+
+static berth_status_t advise_type(berth_advising_t *advising) {
+  if (advising->options->what_if.int8 || advising->options->what_if.int8_count > 0) return BERTH_OK;
+  berth_subject_options_t changed = *advising->options;
+  changed.what_if.int8 = true;
+  berth_status_t status = berth_advise_replan(
+      advising, &changed, "int8 instead of float for all tensors", "--assume int8");
+  return status == BERTH_OK ? try_tensors(advising) : status;
+}
+
+/* ---- Resolution and batch -------------------------------------------------------------------- */
+
+static berth_status_t try_shape(berth_advising_t *advising, uint32_t input,
+                                const berth_tensor_t *tensor, const int32_t *dims,
+                                const char *what) {
+  char name[16], how[BERTH_ADVICE_TEXT];
+  berth_named_shape_t shape = {.name = name, .rank = tensor->shape.count};
+  snprintf(name, sizeof name, "%" PRIu32, input);
+  size_t used = (size_t)snprintf(how, sizeof how, "--set-shape %s=", name);
+  for (uint32_t i = 0; i < shape.rank; i++) {
+    shape.dims[i] = dims[i];
+    used +=
+        (size_t)snprintf(how + used, sizeof how - used, "%s%" PRId32, i > 0 ? "," : "", dims[i]);
+  }
+  berth_subject_options_t changed = *advising->options;
+  changed.what_if.shapes = &shape;
+  changed.what_if.shape_count = 1;
+  return berth_advise_replan(advising, &changed, what, how);
+}
+
+/* An image input in three quarters and half of its size, in steps of 32 (16 for small ones). */
+static berth_status_t try_resolutions(berth_advising_t *advising, uint32_t input,
+                                      const berth_tensor_t *tensor) {
+  int32_t dims[4];
+  for (uint32_t i = 0; i < 4; i++) dims[i] = berth_vector_int(tensor->shape, i);
+  int32_t height = dims[1], width = dims[2], last = height;
+  if (height < 32 || width < 32 || dims[3] > 4) return BERTH_OK;
+  int32_t unit = height < 64 ? 16 : 32;
+  for (int32_t quarters = 3; quarters >= 2; quarters--) {
+    int32_t wanted = (int32_t)((int64_t)height * quarters / 4 / unit * unit);
+    if (wanted <= 0 || wanted >= last) continue;
+    last = wanted;
+    dims[1] = wanted;
+    dims[2] = height == width ? wanted : (int32_t)((int64_t)width * wanted / height / unit * unit);
+    if (dims[2] <= 0) continue;
+    char what[BERTH_ADVICE_TEXT];
+    snprintf(what, sizeof what, "images of %" PRId32 "x%" PRId32 " instead of %" PRId32 "x%" PRId32,
+             dims[1], dims[2], height, width);
+    berth_status_t status = try_shape(advising, input, tensor, dims, what);
+    if (status != BERTH_OK) return status;
+  }
+  return BERTH_OK;
+}
+
+static berth_status_t try_batch(berth_advising_t *advising, uint32_t input,
+                                const berth_tensor_t *tensor) {
+  int32_t dims[BERTH_RANK_MAX];
+  for (uint32_t i = 0; i < tensor->shape.count; i++) dims[i] = berth_vector_int(tensor->shape, i);
+  char what[BERTH_ADVICE_TEXT];
+  snprintf(what, sizeof what, "a batch of 1 instead of %" PRId32, dims[0]);
+  dims[0] = 1;
+  return try_shape(advising, input, tensor, dims, what);
+}
+
+static berth_status_t advise_shape(berth_advising_t *advising) {
+  const berth_model_t *model = &advising->subject->model;
+  berth_vector_t inputs = berth_model_subgraph(model, 0).inputs;
+  if (advising->options->what_if.shape_count > 0) return BERTH_OK;
+  berth_status_t status = BERTH_OK;
+  for (uint32_t i = 0; i < inputs.count && status == BERTH_OK; i++) {
+    int32_t index = berth_vector_int(inputs, i);
+    if (index == BERTH_NO_TENSOR) continue;
+    berth_tensor_t tensor = berth_model_tensor(model, 0, (uint32_t)index);
+    if (tensor.shape.count == 4) status = try_resolutions(advising, i, &tensor);
+    bool batched = tensor.shape.count >= 2 && tensor.shape.count <= BERTH_RANK_MAX &&
+                   berth_vector_int(tensor.shape, 0) > 1;
+    if (status == BERTH_OK && batched) status = try_batch(advising, i, &tensor);
+  }
+  return status;
+}
+
+/* ---- Inputs and the boundary between floats and integers ------------------------------------- */
+
+static berth_status_t advise_inputs(berth_advising_t *advising) {
+  if (!advising->options->keep_inputs) return BERTH_OK;
+  berth_subject_options_t changed = *advising->options;
+  changed.keep_inputs = false;
+  return berth_advise_replan(advising, &changed,
+                             "without --keep-inputs: let inputs go after their last reader", "");
+}
+
+static berth_status_t advise_boundary(berth_advising_t *advising) {
+  berth_subject_options_t changed = *advising->options;
+  berth_status_t status = BERTH_OK;
+  if (!changed.what_if.quantized_inputs) {
+    changed.what_if.quantized_inputs = true;
+    status = berth_advise_replan(advising, &changed,
+                                 "let the application quantize the inputs, and drop their QUANTIZE",
+                                 "--assume quantized-inputs");
+  }
+  changed = *advising->options;
+  if (status == BERTH_OK && !changed.what_if.quantized_outputs) {
+    changed.what_if.quantized_outputs = true;
+    status = berth_advise_replan(
+        advising, &changed, "let the application dequantize the outputs, and drop their DEQUANTIZE",
+        "--assume quantized-outputs");
+  }
+  return status;
+}
+
+/* ---- Dynamic tensors ------------------------------------------------------------------------- */
+
+/* A tensor whose own producer leaves its size open: with the shape that the file has for it (1 for
+ * what is open), it is planned. The peak that is known grows; what is allocated at run time goes.
+ */
+static berth_status_t try_fixed(berth_advising_t *advising, const berth_graph_tensor_t *tensor) {
+  berth_tensor_t info = berth_model_tensor(&advising->subject->model, 0, tensor->tensor);
+  if (info.shape.count == 0 || info.shape.count > BERTH_RANK_MAX) return BERTH_OK;
+  char name[32], what[BERTH_ADVICE_TEXT], how[BERTH_ADVICE_TEXT];
+  snprintf(name, sizeof name, "tensor:%" PRIu32, tensor->tensor);
+  berth_named_shape_t shape = {.name = name, .rank = info.shape.count};
+  size_t used = (size_t)snprintf(how, sizeof how, "--set-shape %s=", name);
+  for (uint32_t i = 0; i < shape.rank; i++) {
+    shape.dims[i] = berth_vector_int(info.shape, i);
+    used += (size_t)snprintf(how + used, sizeof how - used, "%s%" PRId32, i > 0 ? "," : "",
+                             shape.dims[i]);
+  }
+  berth_subject_options_t changed = *advising->options;
+  changed.what_if.shapes = &shape;
+  changed.what_if.shape_count = 1;
+  snprintf(what, sizeof what,
+           "a fixed shape for tensor %" PRIu32 ": planned, instead of allocated at run time",
+           tensor->tensor);
+  return berth_advise_always(advising, &changed, what, how);
+}
+
+static berth_status_t advise_dynamic(berth_advising_t *advising) {
+  const berth_graph_t *graph = &advising->subject->graph;
+  berth_status_t status = BERTH_OK;
+  if (advising->options->what_if.shape_count > 0) return BERTH_OK;
+  for (uint32_t i = 0; i < graph->tensor_count && status == BERTH_OK; i++) {
+    const berth_graph_tensor_t *tensor = &graph->tensors[i];
+    bool begins = tensor->cause == BERTH_CAUSE_DATA || tensor->cause == BERTH_CAUSE_RANK;
+    if (tensor->allocation == BERTH_ALLOCATION_DYNAMIC && begins && tensor->subgraph == 0) {
+      status = try_fixed(advising, tensor);
+    }
+  }
+  return status;
+}
+
+/* ---- What nobody needs ----------------------------------------------------------------------- */
+
+/* Outputs that the model itself reads on are suspicious: somebody wanted to look at them, or the
+ * conversion kept every tensor. The others are tried one by one where there are several. */
+static berth_status_t advise_outputs(berth_advising_t *advising) {
+  const berth_subject_t *subject = advising->subject;
+  berth_vector_t outputs = berth_model_subgraph(&subject->model, 0).outputs;
+  static const char *const numbers[OUTPUTS_TRIED] = {"0", "1", "2",  "3",  "4",  "5",  "6",  "7",
+                                                     "8", "9", "10", "11", "12", "13", "14", "15"};
+  if (advising->options->what_if.dropped_count > 0 || outputs.count < 2) return BERTH_OK;
+  const char *read[OUTPUTS_TRIED];
+  uint32_t read_count = 0;
+  char how[BERTH_ADVICE_TEXT] = "";
+  size_t used = 0;
+  berth_status_t status = BERTH_OK;
+  for (uint32_t i = 0; i < outputs.count && i < OUTPUTS_TRIED && status == BERTH_OK; i++) {
+    int32_t index = berth_vector_int(outputs, i);
+    if (index == BERTH_NO_TENSOR) continue;
+    bool inner = subject->graph.tensors[subject->graph.bases[0] + (uint32_t)index].reader_count > 0;
+    if (inner && used + 20 < sizeof how) {
+      read[read_count++] = numbers[i];
+      used += (size_t)snprintf(how + used, sizeof how - used, "%s--drop-output %s",
+                               used > 0 ? " " : "", numbers[i]);
+    }
+    char what[BERTH_ADVICE_TEXT], one[64], name[96];
+    berth_text_t text = berth_model_tensor(&subject->model, 0, (uint32_t)index).name;
+    berth_subject_options_t changed = *advising->options;
+    changed.what_if.dropped = &numbers[i];
+    changed.what_if.dropped_count = 1;
+    snprintf(what, sizeof what, "do without output %s (%s)%s", numbers[i],
+             berth_printable(text.data, text.length, 40, name, sizeof name),
+             inner ? ", which the model itself reads on" : "");
+    snprintf(one, sizeof one, "--drop-output %s", numbers[i]);
+    status = berth_advise_replan(advising, &changed, what, one);
+  }
+  if (status != BERTH_OK || read_count < 2) return status;
+  berth_subject_options_t changed = *advising->options;
+  changed.what_if.dropped = read;
+  changed.what_if.dropped_count = read_count;
+  char what[BERTH_ADVICE_TEXT];
+  snprintf(what, sizeof what, "do without the %" PRIu32 " outputs that are inner tensors",
+           read_count);
+  return berth_advise_replan(advising, &changed, what, how);
+}
+
+static berth_status_t advise_unused(berth_advising_t *advising) {
+  if (advising->options->what_if.drop_unused) return BERTH_OK;
+  berth_subject_options_t changed = *advising->options;
+  changed.what_if.drop_unused = true;
+  return berth_advise_replan(advising, &changed,
+                             "drop operators (and variables) whose results nobody uses",
+                             "--drop-unused");
+}
+
+/* ---- The table ------------------------------------------------------------------------------- */
+
+const berth_adviser_t berth_advisers[] = {
+    {"alignment", advise_alignment}, {"type", advise_type},         {"shape", advise_shape},
+    {"inputs", advise_inputs},       {"boundary", advise_boundary}, {"dynamic", advise_dynamic},
+    {"outputs", advise_outputs},     {"unused", advise_unused},     {NULL, NULL}};
