@@ -19,8 +19,8 @@
 
 enum { CONSTANT = 1, VARIABLE = 2, HAS_RANK = 4 };
 
-#define NETWORK_TENSORS 16
-#define NETWORK_OPS     12
+#define NETWORK_TENSORS 48
+#define NETWORK_OPS     24
 
 typedef struct network_op {
   int code;

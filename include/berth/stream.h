@@ -1,0 +1,183 @@
+/* Streaming: runs of operators that execute row by row, so that most tensors inside of them never
+ * exist whole.
+ *
+ * A streamed plan is an order of execution, some runs (intervals of steps of that order), and for
+ * each tensor inside a run the number of rows that are kept of it: a ring. Everything else runs
+ * whole, as ever. Within a run, the row schedule says which operator makes which rows next. It is
+ * driven by demand from the run's ends: a row is made when somebody is about to read it, not
+ * before. There is one function for it, and both those who compute rings and the interpreter walk
+ * it, so that they cannot disagree; the verifier (berth_stream_verify) follows it with the
+ * definition of what each row reads, and shares no more than the schedule.
+ *
+ *   size_t bytes;
+ *   berth_stream_workspace(&network, 0, last_step, &bytes);
+ *   berth_stream_t stream;
+ *   berth_stream_init(&network, 0, last_step, memory, bytes, &stream);
+ *   berth_stream_begin(&stream, &run);
+ *   berth_stream_piece_t piece;
+ *   while (berth_stream_next(&stream, &piece)) evaluate(piece.step, piece.first_row,
+ * piece.last_row);
+ *
+ * Sources: row streaming of image networks on small devices is known from MCUNetV2 (Lin et al.,
+ * 2021), StreamNet (Zheng et al., 2023), Pex (Liberis & Lane, 2023) and msf-CNN (Huang & Baccelli,
+ * 2025), which recompute rows or cut into patches where this keeps rings; output rows over dead
+ * input rows from vMCU (Zheng et al., 2024).
+ */
+#ifndef BERTH_STREAM_H
+#define BERTH_STREAM_H
+
+#include "berth/contract.h"
+#include "berth/graph.h"
+#include "berth/model.h"
+#include "berth/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- The network as streaming sees it -------------------------------------------------------- */
+
+/* The rows of a tensor. A row is one step along dimension 1, of every batch one after the other,
+ * with rank 3 and more; a tensor of lower rank is one row. */
+typedef struct berth_stream_tensor {
+  uint32_t rows;       /* of all batches; 0: a constant, or without a size before it runs */
+  uint32_t batch_rows; /* of one batch; 1 with a rank below 3 */
+  uint32_t row_bytes;
+} berth_stream_tensor_t;
+
+/* Arrays belong to the caller, and are only read. */
+typedef struct berth_stream_network {
+  const berth_model_t *model;
+  const berth_contract_t *contracts;    /* of subgraph 0's operators, in the file's order */
+  const berth_stream_tensor_t *tensors; /* of subgraph 0 */
+  const uint32_t *order;                /* operator of each step; NULL: the file's order */
+} berth_stream_network_t;
+
+/* The rows of a tensor of that shape: `bytes` in all. */
+berth_stream_tensor_t berth_stream_tensor(uint32_t rank, const int32_t *dims, uint32_t bytes);
+
+/* Rows [first, last) of an input, none if first >= last. */
+typedef struct berth_stream_rows {
+  uint32_t first;
+  uint32_t last;
+} berth_stream_rows_t;
+
+/* The rows of an input of `from` shape that the rows [first, last) of an output of `to` shape need,
+ * by the definition of berth_window_t; of several batches, each its own. */
+berth_stream_rows_t berth_stream_needed(const berth_window_t *window, berth_stream_tensor_t from,
+                                        berth_stream_tensor_t to, uint32_t first, uint32_t last);
+
+/* ---- Plans ---------------------------------------------------------------------------------- */
+
+/* Steps first..last (inclusive) of the order, executed row by row. Any operators may be in it, as
+ * long as none has a subgraph or uses a resource: what cannot be cut is made whole as soon as it is
+ * needed, and its inputs then keep all their rows. */
+typedef struct berth_stream_run {
+  uint32_t first;
+  uint32_t last;
+  uint32_t block;    /* rows made at a time, at least 1; more need larger rings and fewer calls */
+  bool push_inputs;  /* the rows of graph inputs that only this run reads come from the caller, one
+                        after the other, when the schedule asks for them */
+  bool pull_outputs; /* the rows of graph outputs that this run makes go to the caller as soon as
+                        they are made; they are not kept beyond what the run itself reads */
+} berth_stream_run_t;
+
+typedef struct berth_stream_plan {
+  const uint32_t *order;          /* operator of each step; NULL: the file's order */
+  uint32_t step_count;            /* operators of subgraph 0 */
+  const berth_stream_run_t *runs; /* sorted, disjoint */
+  uint32_t run_count;
+  const uint32_t *rings; /* of each tensor of subgraph 0: rows kept; 0: all of them, whole. Rings
+                            live during all steps of their run, and their memory is ring x
+                            row_bytes */
+} berth_stream_plan_t;
+
+/* ---- The row schedule ------------------------------------------------------------------------ */
+
+/* One call of one operator. */
+typedef struct berth_stream_piece {
+  uint32_t step;  /* in the order; BERTH_NOBODY: rows of a graph input are to be delivered */
+  uint32_t input; /* then: which (number in the subgraph's list of inputs) */
+  uint32_t
+      first_row;     /* rows [first_row, last_row) of output 0 are made. Accumulating: of input 0 */
+  uint32_t last_row; /*   are consumed; begins with row 0, is finished after the last one. Whole:
+                        all rows of output 0, maybe [0, 0) */
+} berth_stream_piece_t;
+
+/* An operator or a graph input in the schedule. Private. */
+typedef struct berth_stream_node {
+  uint32_t step;       /* or BERTH_NOBODY: a graph input */
+  uint32_t tensor;     /* output 0 */
+  uint32_t output;     /* rows of output 0 */
+  uint32_t batch_rows; /* of one batch of it */
+  uint32_t given;      /* what counts as a row of work: rows made, rows of input 0 consumed, or 1 */
+  uint32_t edges;      /* index of its first edge; they end where the next node's begin */
+  uint32_t first_use;  /* first and last step that reads what it makes; last: BERTH_NOBODY if it is
+                          a graph output, or if nobody does */
+  uint32_t last_use;
+  uint8_t kind;  /* berth_kind_t */
+  bool can_view; /* a RESHAPE that only readers of any rows read */
+  bool shared;   /* more than one reader */
+
+  bool active;     /* belongs to the current run */
+  bool is_end;     /* of it: somebody after the run wants what it makes */
+  bool is_view;    /* never runs: its readers see its input's rows */
+  uint32_t rows;   /* as `given`, or those of what is seen through views */
+  uint32_t made;   /* so many of `rows` are done */
+  uint32_t wanted; /* so many have been asked for */
+  uint32_t caller; /* by this node */
+} berth_stream_node_t;
+
+/* One operator reads what another one makes. Private. */
+typedef struct berth_stream_edge {
+  uint32_t source; /* node */
+  uint32_t reader; /* node */
+  uint32_t tensor; /* of subgraph 0 */
+  uint32_t input;  /* number in the reader's list of inputs */
+  berth_stream_tensor_t shape;
+  berth_window_t window; /* extent 0: all rows */
+} berth_stream_edge_t;
+
+/* The schedule of the steps of an interval, one run at a time. Private; the arrays are in the
+ * caller's workspace. */
+typedef struct berth_stream {
+  berth_stream_node_t *nodes; /* graph inputs, then steps in order, then one that ends the list */
+  berth_stream_edge_t *edges;
+  uint32_t input_count; /* nodes that are graph inputs */
+  uint32_t node_count;
+  uint32_t first_step; /* of node `input_count` */
+  berth_stream_run_t run;
+  uint32_t end_count; /* nodes of the run that are ends */
+  uint32_t at;        /* node whose rows are about to be made */
+  uint32_t top;       /* end of the run for which it is */
+} berth_stream_t;
+
+/* Bytes of workspace for the schedule of steps first..last, aligned for any type. OVERFLOW. */
+berth_status_t berth_stream_workspace(const berth_stream_network_t *network, uint32_t first,
+                                      uint32_t last, size_t *bytes);
+
+/* Prepares the schedule of all runs within steps first..last. Nothing of `network` is kept.
+ * Errors: ARGUMENT (no such steps, not a permutation), MEMORY, OVERFLOW. Cost: operands x
+ * operators of the interval. */
+berth_status_t berth_stream_init(const berth_stream_network_t *network, uint32_t first,
+                                 uint32_t last, void *workspace, size_t workspace_bytes,
+                                 berth_stream_t *stream);
+
+/* (Re)starts one run. ARGUMENT: it isn't within the interval, or block is 0. */
+berth_status_t berth_stream_begin(berth_stream_t *stream, const berth_stream_run_t *run);
+
+/* The next piece of the run; false: there is none, all is done. Amortised, the cost is that of
+ * looking at each operator's inputs once for every piece. */
+bool berth_stream_next(berth_stream_t *stream, berth_stream_piece_t *piece);
+
+/* The tensor that step `step` really reads where its operator names `tensor`: another one if a
+ * RESHAPE between the two doesn't run. */
+uint32_t berth_stream_seen(const berth_stream_t *stream, uint32_t step, uint32_t tensor);
+
+/* Is it a step that never runs within the current run, a RESHAPE whose readers see its input? */
+bool berth_stream_is_view(const berth_stream_t *stream, uint32_t step);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

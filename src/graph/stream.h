@@ -1,0 +1,23 @@
+/* What the files of streaming share: reading the schedule's nodes and edges. See
+ * include/berth/stream.h for the whole. */
+#ifndef BERTH_SRC_GRAPH_STREAM_H
+#define BERTH_SRC_GRAPH_STREAM_H
+
+#include "berth/stream.h"
+
+/* What a reader really reads over an edge: past RESHAPEs that don't run. Its source may belong to
+ * no run, and is then there from the start. */
+static inline const berth_stream_edge_t *berth_stream_reach(const berth_stream_t *stream,
+                                                            const berth_stream_edge_t *edge) {
+  while (stream->nodes[edge->source].is_view) {
+    edge = &stream->edges[stream->nodes[edge->source].edges];
+  }
+  return edge;
+}
+
+/* The rows over its own `edge` that a node needs for its rows of work [first, last). */
+berth_stream_rows_t berth_stream_read(const berth_stream_node_t *node,
+                                      const berth_stream_edge_t *edge, uint32_t first,
+                                      uint32_t last);
+
+#endif
