@@ -26,6 +26,7 @@
 #include "berth/model.h"
 #include "berth/operator.h"
 #include "berth/plan.h"
+#include "berth/stream.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -87,13 +88,24 @@ typedef struct berth_event {
 
 typedef void (*berth_log_t)(void *user, const berth_event_t *event);
 
-/* Called after each operator of every subgraph; every tensor that is live then can be read. Return
- * false to stop the invoke, which then gives CANCELLED. */
+/* Called after each operator of every subgraph; every tensor that is live then can be read. One
+ * that runs row by row is done with its last rows: of a tensor with ring < rows, only so many are
+ * there. Return false to stop the invoke, which then gives CANCELLED. */
 typedef bool (*berth_observe_t)(void *user, const struct berth_interpreter *interpreter,
                                 uint32_t subgraph, uint32_t op);
 
 /* Called with a graph output as soon as it is complete. */
 typedef void (*berth_deliver_t)(void *user, uint32_t output, const berth_value_t *value);
+
+/* Called after every piece of an operator that runs row by row: rows [first_row, last_row) of its
+ * outputs (an accumulating one: of its input 0) are done. As above, false stops the invoke. */
+typedef bool (*berth_observe_rows_t)(void *user, const struct berth_interpreter *interpreter,
+                                     uint32_t op, uint32_t first_row, uint32_t last_row);
+
+/* Called with rows [first_row, last_row) of a graph output that no memory holds whole, as soon as
+ * they are made: read them with berth_row, at once. */
+typedef void (*berth_deliver_rows_t)(void *user, uint32_t output, const berth_value_t *value,
+                                     uint32_t first_row, uint32_t last_row);
 
 /* ---- Options -------------------------------------------------------------------------------- */
 
@@ -108,6 +120,9 @@ typedef struct berth_interpreter_options {
   const int32_t *offsets; /* a ready plan: byte offset in `activations` of every tensor of all
                              subgraphs one after the other, -1: still to be planned */
   uint32_t offset_count;
+  const berth_stream_plan_t *stream; /* the order of execution, and what runs row by row; NULL: the
+                                        file's, all of it whole. A tensor with a ring takes ring x
+                                        row_bytes from its offset on */
   bool trust_offsets;      /* don't verify them: for finding out what is wrong with a plan */
   berth_overlap_t overlap; /* which tensors may share memory; in a given plan, too. Results are the
                               same with any. */
@@ -120,10 +135,20 @@ typedef struct berth_interpreter_options {
   berth_log_t log;         /* may be NULL */
   berth_observe_t observe; /* may be NULL */
   berth_deliver_t deliver; /* may be NULL. Outputs then live only until they are delivered. */
-  void *user;              /* handed to the three callbacks */
+  berth_observe_rows_t observe_rows; /* may be NULL */
+  berth_deliver_rows_t deliver_rows; /* may be NULL */
+  void *user;                        /* handed to the callbacks */
 } berth_interpreter_options_t;
 
 /* ---- The interpreter ------------------------------------------------------------------------ */
+
+/* How far an invoke of the main subgraph is. */
+typedef struct berth_invoke {
+  uint32_t step;              /* that runs next, or is running */
+  berth_stream_t *run;        /* the run it belongs to; NULL: it runs whole */
+  berth_stream_piece_t piece; /* of the run */
+  bool waiting;               /* for rows of a graph input, which `piece` names */
+} berth_invoke_t;
 
 /* One for each model in use; the caller's memory. The fields are private. */
 typedef struct berth_interpreter {
@@ -144,9 +169,12 @@ typedef struct berth_interpreter {
   uint32_t persistent_used;
   uint32_t cpu;
   berth_needs_t needs;
-  berth_arena_t dynamic;     /* tensors of unknown size, between the plan's peak and the tail */
+  berth_arena_t dynamic; /* tensors of unknown size, between the plan's peak and the tail */
+  berth_stream_t *runs;  /* row schedules of options.stream's runs */
+  berth_invoke_t progress;
   struct berth_guard *guard; /* NULL: none is attached */
   bool prepared;
+  bool pushed; /* rows of a graph input come from the caller */
   bool failed; /* something was missing or refused during prepare */
 } berth_interpreter_t;
 
@@ -178,11 +206,26 @@ berth_status_t berth_interpreter_contracts(berth_interpreter_t *interpreter,
 /* After prepare: what it needed. Blocks of exactly these sizes are enough. */
 berth_needs_t berth_interpreter_needs(const berth_interpreter_t *interpreter);
 
-/* Runs the model once. Errors: ARGUMENT (not prepared), OPERATOR (logged), MEMORY (a tensor of
- * unknown size didn't fit), CANCELLED. */
+/* Runs the model once. Errors: ARGUMENT (not prepared, or rows of an input are to be pushed),
+ * OPERATOR (logged), MEMORY (a tensor of unknown size didn't fit), CANCELLED. */
 berth_status_t berth_interpreter_invoke(berth_interpreter_t *interpreter);
 
-/* Sets variables and state back to zero. */
+/* Instead of invoke, with a streamed plan that has push_inputs: takes the next `count` rows of
+ * graph input `input` (row_bytes each, one after the other), as a camera or a microphone delivers
+ * them, and goes as far as they allow. The first row begins an invoke, and with the last one all
+ * outputs are complete; then the next frame may begin. Inputs without a ring are written before the
+ * first row, as ever. `*taken` is how many rows were taken: fewer than `count` where another
+ * input's rows are wanted first; NULL: that is an error. Errors, without any row taken: ARGUMENT
+ * (not prepared, no such input, not its turn, more rows than it has left). OPERATOR, MEMORY,
+ * CANCELLED: the invoke is over, the next row is again the first. */
+berth_status_t berth_interpreter_push_rows(berth_interpreter_t *interpreter, uint32_t input,
+                                           const void *rows, uint32_t count, uint32_t *taken);
+
+/* The graph input whose rows are wanted next in an invoke that has begun, and the number of the
+ * first one; BERTH_NOBODY between two invokes. */
+uint32_t berth_interpreter_wanted(const berth_interpreter_t *interpreter, uint32_t *row);
+
+/* Sets variables and state back to zero, and gives up an invoke that waits for rows. */
 berth_status_t berth_interpreter_reset(berth_interpreter_t *interpreter);
 
 /* ---- Tensors -------------------------------------------------------------------------------- */

@@ -11,10 +11,6 @@ void berth_run_log(const berth_interpreter_t *interpreter, berth_event_kind_t ki
   interpreter->options.log(interpreter->options.user, &event);
 }
 
-static berth_value_t call_tensor(const berth_call_t *call, uint32_t tensor) {
-  return berth_interpreter_tensor(call->interpreter, call->subgraph, tensor);
-}
-
 /* Does the file say exactly this shape? */
 static bool is_file_shape(const berth_tensor_t *tensor, uint32_t rank, const int32_t *dims) {
   if (tensor->shape.count != rank) return false;
@@ -103,7 +99,7 @@ void berth_run_call(berth_interpreter_t *interpreter, uint32_t subgraph, uint32_
   call->cpu = interpreter->cpu;
   call->store_multipliers = interpreter->options.store_multipliers;
   call->interpreter = interpreter;
-  call->tensor = call_tensor;
+  call->tensor = berth_run_seen;
   call->shape = call_shape;
 }
 

@@ -694,7 +694,7 @@ static berth_status_t evaluate_twice(berth_watch_t *watch) {
 }
 
 static berth_status_t run_guarded(berth_guard_t *guard, berth_call_t *call, uint32_t flags) {
-  if (call->subgraph == 0) guard->step = call->index;
+  if (call->subgraph == 0) guard->step = guard->interpreter->progress.step;
   if (runs_subgraphs(call)) {
     berth_status_t status = berth_run_evaluate(call);
     synchronise(guard);
@@ -746,7 +746,8 @@ berth_status_t berth_guard_bytes(const berth_interpreter_t *interpreter, uint32_
                                  uint32_t after, uint64_t *bytes) {
   if (interpreter == NULL || !interpreter->prepared) return BERTH_ERROR_ARGUMENT;
   const berth_memories_t *memories = &interpreter->memories;
-  if (memories->persistent.data == NULL || memories->metadata.data == NULL) {
+  if (memories->persistent.data == NULL || memories->metadata.data == NULL ||
+      interpreter->runs != NULL) {
     return BERTH_ERROR_UNSUPPORTED;
   }
   size_t graph;
@@ -776,7 +777,7 @@ berth_status_t berth_guard_attach(berth_guard_t *guard, berth_interpreter_t *int
   new.after = after;
   size_t graph;
   berth_graph_workspace(interpreter->model, &graph);
-  berth_graph_options_t options = {.keep_inputs = interpreter->options.keep_inputs};
+  berth_graph_options_t options = berth_run_graph_options(interpreter);
   status = berth_graph_analyse(interpreter->model, &options, memory, graph, &new.graph, NULL);
   if (status != BERTH_OK) return status;
   berth_run_fold_lifetimes(interpreter, &new.graph);

@@ -138,6 +138,9 @@ berth_status_t berth_interpreter_resize_input(berth_interpreter_t *interpreter, 
 /* Drops all that prepare made, but for the shapes that the caller gave. */
 void berth_run_forget(berth_interpreter_t *interpreter) {
   interpreter->guard = NULL;
+  interpreter->runs = NULL;
+  interpreter->pushed = false;
+  memset(&interpreter->progress, 0, sizeof interpreter->progress);
   uint32_t kept = 0;
   for (uint32_t i = interpreter->shape_count; i-- > 0;) {
     if (!interpreter->shapes[i].given) continue;
@@ -159,6 +162,7 @@ berth_needs_t berth_interpreter_needs(const berth_interpreter_t *interpreter) {
 
 berth_status_t berth_interpreter_reset(berth_interpreter_t *interpreter) {
   if (!interpreter->prepared) return BERTH_ERROR_ARGUMENT;
+  memset(&interpreter->progress, 0, sizeof interpreter->progress);
   for (uint32_t s = 0; s < interpreter->model->subgraph_count; s++) {
     berth_subgraph_t subgraph = berth_model_subgraph(interpreter->model, s);
     for (uint32_t t = 0; t < subgraph.tensor_count; t++) {

@@ -1,5 +1,9 @@
 /* Invoke: evaluates the operators in order, and allocates what has no size before.
  *
+ * An invoke of the main subgraph remembers how far it is, since it may have to wait for rows that
+ * the caller pushes. Which piece of a streamed run comes next is the row schedule's matter
+ * (runs.c).
+ *
  * In a model without dynamic tensors nothing is allocated here. Where an operator's inputs have an
  * unknown shape, the operator is prepared just before it runs, its outputs and scratch come from
  * the dynamic arena, and every dynamic tensor is freed after its last reader.
@@ -24,6 +28,10 @@ void berth_run_zero_outputs(const berth_call_t *call) {
 
 berth_status_t berth_run_evaluate(berth_call_t *call) {
   const berth_kernel_t *kernel = call->kernel;
+  const berth_interpreter_t *interpreter = call->interpreter;
+  if (interpreter->progress.run != NULL && call->subgraph == 0) {
+    return berth_run_evaluate_piece(call);
+  }
   call->first_row = 0;
   if (kernel->eval != NULL) {
     berth_value_t output = berth_output(call, 0);
@@ -98,7 +106,9 @@ static bool is_needed_after(const berth_interpreter_t *interpreter, uint32_t sub
                             int32_t tensor) {
   berth_subgraph_t graph = berth_model_subgraph(interpreter->model, subgraph);
   if (contains(graph.outputs, tensor)) return true;
-  for (uint32_t later = op + 1; later < graph.operator_count; later++) {
+  uint32_t step = subgraph == 0 ? interpreter->progress.step : op;
+  while (++step < graph.operator_count) {
+    uint32_t later = subgraph == 0 ? berth_run_operator_of(interpreter, step) : step;
     if (contains(berth_model_operator(interpreter->model, subgraph, later).inputs, tensor)) {
       return true;
     }
@@ -132,15 +142,46 @@ static void release_dead(berth_interpreter_t *interpreter, const berth_call_t *c
 
 /* ---- Everything ----------------------------------------------------------------------------- */
 
-/* Hands over the graph outputs that this operator has completed: nobody writes them later. */
-static void deliver(const berth_interpreter_t *interpreter, const berth_call_t *call) {
+/* Hands over the graph outputs that this operator has completed (nobody writes them later), or the
+ * rows of those that are never whole. */
+static void deliver(const berth_interpreter_t *interpreter, const berth_call_t *call,
+                    bool complete) {
+  const berth_interpreter_options_t *options = &interpreter->options;
   berth_vector_t outputs = berth_model_subgraph(interpreter->model, 0).outputs;
   for (uint32_t i = 0; i < outputs.count; i++) {
     int32_t tensor = berth_vector_int(outputs, i);
     if (!contains(call->op.outputs, tensor)) continue;
     berth_value_t value = berth_interpreter_output(interpreter, i);
-    interpreter->options.deliver(interpreter->options.user, i, &value);
+    if (value.ring < value.rows) {
+      const berth_stream_piece_t *piece = &interpreter->progress.piece;
+      if (options->deliver_rows != NULL) {
+        options->deliver_rows(options->user, i, &value, piece->first_row, piece->last_row);
+      }
+    } else if (complete && options->deliver != NULL) {
+      options->deliver(options->user, i, &value);
+    }
   }
+}
+
+/* Tells the caller what an operator, or a piece of it, has done. */
+static berth_status_t tell(const berth_interpreter_t *interpreter, const berth_call_t *call) {
+  const berth_interpreter_options_t *options = &interpreter->options;
+  const berth_invoke_t *progress = &interpreter->progress;
+  bool in_run = call->subgraph == 0 && progress->run != NULL;
+  bool complete = !in_run || berth_run_is_last_piece(interpreter);
+  if (call->subgraph == 0 && (options->deliver != NULL || options->deliver_rows != NULL)) {
+    deliver(interpreter, call, complete);
+  }
+  if (in_run && options->observe_rows != NULL &&
+      !options->observe_rows(options->user, interpreter, call->index, progress->piece.first_row,
+                             progress->piece.last_row)) {
+    return BERTH_ERROR_CANCELLED;
+  }
+  if (complete && options->observe != NULL &&
+      !options->observe(options->user, interpreter, call->subgraph, call->index)) {
+    return BERTH_ERROR_CANCELLED;
+  }
+  return BERTH_OK;
 }
 
 static berth_status_t run_operator(berth_interpreter_t *interpreter, uint32_t subgraph,
@@ -164,11 +205,8 @@ static berth_status_t run_operator(berth_interpreter_t *interpreter, uint32_t su
     }
   }
   if (status != BERTH_OK) return refused(&call, status);
-  if (subgraph == 0 && interpreter->options.deliver != NULL) deliver(interpreter, &call);
-  if (interpreter->options.observe != NULL &&
-      !interpreter->options.observe(interpreter->options.user, interpreter, subgraph, op)) {
-    return BERTH_ERROR_CANCELLED;
-  }
+  status = tell(interpreter, &call);
+  if (status != BERTH_OK) return status;
   if (interpreter->shape_count > 0) release_dead(interpreter, &call);
   return BERTH_OK;
 }
@@ -181,6 +219,8 @@ berth_status_t berth_run_subgraph(berth_interpreter_t *interpreter, uint32_t sub
   }
   return BERTH_OK;
 }
+
+/* ---- The main subgraph ----------------------------------------------------------------------- */
 
 /* Dynamic tensors of the last invoke are gone. */
 static void forget_dynamic(berth_interpreter_t *interpreter) {
@@ -199,9 +239,114 @@ static void forget_dynamic(berth_interpreter_t *interpreter) {
   }
 }
 
-berth_status_t berth_interpreter_invoke(berth_interpreter_t *interpreter) {
-  if (interpreter == NULL || !interpreter->prepared) return BERTH_ERROR_ARGUMENT;
+static void begin(berth_interpreter_t *interpreter) {
   forget_dynamic(interpreter);
+  memset(&interpreter->progress, 0, sizeof interpreter->progress);
   if (interpreter->guard != NULL) interpreter->guard->synchronised = false;
-  return berth_run_subgraph(interpreter, 0);
+}
+
+/* Makes pieces of the current run until it is done, or rows are wanted. */
+static berth_status_t advance_run(berth_interpreter_t *interpreter) {
+  berth_invoke_t *progress = &interpreter->progress;
+  while (berth_run_next_piece(interpreter)) {
+    progress->waiting = progress->piece.step == BERTH_NOBODY;
+    if (progress->waiting) return BERTH_OK;
+    uint32_t op = berth_run_operator_of(interpreter, progress->piece.step);
+    berth_status_t status = run_operator(interpreter, 0, op);
+    if (status != BERTH_OK) return status;
+  }
+  progress->run = NULL;
+  return BERTH_OK;
+}
+
+/* Goes on from where the invoke is, to its end or to where it waits for rows. */
+static berth_status_t advance(berth_interpreter_t *interpreter) {
+  berth_invoke_t *progress = &interpreter->progress;
+  uint32_t count = berth_model_subgraph(interpreter->model, 0).operator_count, number;
+  progress->waiting = false;
+  while (progress->step < count) {
+    const berth_stream_run_t *run = berth_run_of_step(interpreter, progress->step, &number);
+    berth_status_t status = BERTH_OK;
+    if (run != NULL) {
+      if (progress->run == NULL) {
+        progress->run = &interpreter->runs[number];
+        status = berth_stream_begin(progress->run, run);
+      }
+      if (status == BERTH_OK) status = advance_run(interpreter);
+      if (status != BERTH_OK || progress->waiting) return status;
+      progress->step = run->last + 1;
+    } else {
+      status = run_operator(interpreter, 0, berth_run_operator_of(interpreter, progress->step));
+      if (status != BERTH_OK) return status;
+      progress->step++;
+    }
+  }
+  return BERTH_OK;
+}
+
+/* An invoke that failed is over. */
+static berth_status_t settle(berth_interpreter_t *interpreter, berth_status_t status) {
+  if (status != BERTH_OK) memset(&interpreter->progress, 0, sizeof interpreter->progress);
+  return status;
+}
+
+berth_status_t berth_interpreter_invoke(berth_interpreter_t *interpreter) {
+  if (interpreter == NULL || !interpreter->prepared || interpreter->pushed) {
+    return BERTH_ERROR_ARGUMENT;
+  }
+  begin(interpreter);
+  return settle(interpreter, advance(interpreter));
+}
+
+/* ---- Rows from the caller -------------------------------------------------------------------- */
+
+uint32_t berth_interpreter_wanted(const berth_interpreter_t *interpreter, uint32_t *row) {
+  const berth_invoke_t *progress = &interpreter->progress;
+  if (!progress->waiting) return BERTH_NOBODY;
+  if (row != NULL) *row = progress->piece.first_row;
+  return progress->piece.input;
+}
+
+/* Takes the rows that the current piece wants, as many as there are. */
+static uint32_t take(berth_interpreter_t *interpreter, const uint8_t *rows, uint32_t count) {
+  berth_stream_piece_t *piece = &interpreter->progress.piece;
+  berth_value_t value = berth_interpreter_input(interpreter, piece->input);
+  uint32_t wanted = piece->last_row - piece->first_row;
+  if (count > wanted) count = wanted;
+  for (uint32_t i = 0; i < count; i++) {
+    memcpy(berth_row(&value, piece->first_row + i), rows + (size_t)i * value.row_bytes,
+           value.row_bytes);
+  }
+  piece->first_row += count;
+  return count;
+}
+
+berth_status_t berth_interpreter_push_rows(berth_interpreter_t *interpreter, uint32_t input,
+                                           const void *rows, uint32_t count, uint32_t *taken) {
+  if (interpreter == NULL || !interpreter->prepared || rows == NULL || count == 0 ||
+      !berth_run_is_pushed(interpreter, input)) {
+    return BERTH_ERROR_ARGUMENT;
+  }
+  berth_invoke_t *progress = &interpreter->progress;
+  berth_status_t status = BERTH_OK;
+  if (!progress->waiting) {
+    begin(interpreter);
+    status = settle(interpreter, advance(interpreter));
+    if (status != BERTH_OK) return status;
+  }
+  berth_value_t value = berth_interpreter_input(interpreter, input);
+  if (!progress->waiting || progress->piece.input != input ||
+      count > value.rows - progress->piece.first_row) {
+    return BERTH_ERROR_ARGUMENT;
+  }
+  uint32_t done = 0;
+  while (done < count && progress->waiting && progress->piece.input == input) {
+    done += take(interpreter, (const uint8_t *)rows + (size_t)done * value.row_bytes, count - done);
+    if (progress->piece.first_row < progress->piece.last_row) break;
+    status = settle(interpreter, advance(interpreter));
+    if (status != BERTH_OK) return status;
+  }
+  if (taken == NULL) return done == count ? BERTH_OK : BERTH_ERROR_ARGUMENT;
+  *taken = done;
+  return BERTH_OK;
 }

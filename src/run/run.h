@@ -122,10 +122,49 @@ bool berth_run_input_unknown(const berth_call_t *call);
 berth_status_t berth_run_ask(berth_interpreter_t *interpreter, uint32_t subgraph, uint32_t op,
                              berth_contract_t *contract);
 
+/* ---- Streamed plans: runs.c ------------------------------------------------------------------ */
+
+/* The operator that runs in a step of the main subgraph. */
+uint32_t berth_run_operator_of(const berth_interpreter_t *interpreter, uint32_t step);
+
+/* The run to which a step belongs, and its number; NULL: it runs whole. */
+const berth_stream_run_t *berth_run_of_step(const berth_interpreter_t *interpreter, uint32_t step,
+                                            uint32_t *number);
+
+/* Do the rows of this graph input come from the caller? */
+bool berth_run_is_pushed(const berth_interpreter_t *interpreter, uint32_t input);
+
+/* A tensor as the operator of the piece that is being made sees it, or as it is. */
+berth_value_t berth_run_seen(const berth_call_t *call, uint32_t tensor);
+
+/* Evaluates the current piece. */
+berth_status_t berth_run_evaluate_piece(berth_call_t *call);
+
+/* The next piece of the current run; false: there is none. */
+bool berth_run_next_piece(berth_interpreter_t *interpreter);
+
+/* Has the operator of the current piece nothing left to do? */
+bool berth_run_is_last_piece(const berth_interpreter_t *interpreter);
+
+/* Bytes in memory of a tensor, or of its ring. */
+static inline uint32_t berth_run_held_bytes(const berth_value_t *value) {
+  return value->ring < value->rows ? value->ring * value->row_bytes : value->bytes;
+}
+
+/* How the interpreter has lifetimes analysed. */
+static inline berth_graph_options_t
+berth_run_graph_options(const berth_interpreter_t *interpreter) {
+  return (berth_graph_options_t){
+      .order = interpreter->options.stream != NULL ? interpreter->options.stream->order : NULL,
+      .keep_inputs = interpreter->options.keep_inputs};
+}
+
 /* ---- Running: invoke.c ---------------------------------------------------------------------- */
 
-/* Evaluates an operator, whole; zeroes its outputs for one that writes only part of them. */
+/* Evaluates an operator: whole, or the current piece of it. */
 berth_status_t berth_run_evaluate(berth_call_t *call);
+
+/* Zeroes the outputs of an operator that writes only part of them. */
 void berth_run_zero_outputs(const berth_call_t *call);
 
 /* Runs all operators of a subgraph. */

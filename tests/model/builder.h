@@ -11,8 +11,12 @@
 #include <stdint.h>
 #include <string.h>
 
+#ifndef BUILDER_ROOM
+#define BUILDER_ROOM 16384 /* bytes of the largest file */
+#endif
+
 typedef struct builder {
-  uint8_t bytes[16384];
+  uint8_t bytes[BUILDER_ROOM];
   uint32_t size;
 } builder_t;
 

@@ -1,0 +1,84 @@
+/* Streamed runs: operators that run row by row, as the row schedule says (berth/stream.h).
+ *
+ * The schedule names a piece: some rows of one operator. It is evaluated by the same kernel as a
+ * whole tensor would be; tensors with a ring show it. Nothing is kept from one piece to the next
+ * but the schedule's place and what accumulating operators have in their scratch.
+ */
+#include "run.h"
+#include <string.h>
+
+uint32_t berth_run_operator_of(const berth_interpreter_t *interpreter, uint32_t step) {
+  const berth_stream_plan_t *plan = interpreter->options.stream;
+  return plan != NULL && plan->order != NULL ? plan->order[step] : step;
+}
+
+const berth_stream_run_t *berth_run_of_step(const berth_interpreter_t *interpreter, uint32_t step,
+                                            uint32_t *number) {
+  const berth_stream_plan_t *plan = interpreter->options.stream;
+  if (plan == NULL) return NULL;
+  for (uint32_t i = 0; i < plan->run_count; i++) {
+    if (step < plan->runs[i].first || step > plan->runs[i].last) continue;
+    *number = i;
+    return &plan->runs[i];
+  }
+  return NULL;
+}
+
+bool berth_run_is_pushed(const berth_interpreter_t *interpreter, uint32_t input) {
+  const berth_stream_plan_t *plan = interpreter->options.stream;
+  berth_vector_t inputs = berth_model_subgraph(interpreter->model, 0).inputs;
+  if (plan == NULL || plan->rings == NULL || input >= inputs.count) return false;
+  int32_t tensor = berth_vector_int(inputs, input);
+  return tensor != BERTH_NO_TENSOR && plan->rings[tensor] != 0;
+}
+
+/* ---- The current piece ----------------------------------------------------------------------- */
+
+static const berth_stream_node_t *current_node(const berth_interpreter_t *interpreter) {
+  const berth_invoke_t *progress = &interpreter->progress;
+  const berth_stream_t *run = progress->run;
+  return &run->nodes[run->input_count + progress->piece.step - run->first_step];
+}
+
+bool berth_run_next_piece(berth_interpreter_t *interpreter) {
+  berth_invoke_t *progress = &interpreter->progress;
+  return berth_stream_next(progress->run, &progress->piece);
+}
+
+bool berth_run_is_last_piece(const berth_interpreter_t *interpreter) {
+  const berth_stream_node_t *node = current_node(interpreter);
+  return node->made == node->rows;
+}
+
+/* An accumulating operator may see the rows of the tensor that a RESHAPE before it would have
+ * taken. */
+berth_value_t berth_run_seen(const berth_call_t *call, uint32_t tensor) {
+  const berth_interpreter_t *interpreter = call->interpreter;
+  const berth_invoke_t *progress = &interpreter->progress;
+  berth_value_t value = berth_interpreter_tensor(interpreter, call->subgraph, tensor);
+  if (progress->run == NULL || call->subgraph != 0) return value;
+  if (current_node(interpreter)->kind != BERTH_ACCUMULATING) return value;
+  uint32_t seen = berth_stream_seen(progress->run, progress->piece.step, tensor);
+  if (seen == tensor) return value;
+  berth_value_t other = berth_interpreter_tensor(interpreter, 0, seen);
+  value.data = other.data;
+  value.rows = other.rows;
+  value.row_bytes = other.row_bytes;
+  value.ring = other.ring;
+  return value;
+}
+
+berth_status_t berth_run_evaluate_piece(berth_call_t *call) {
+  const berth_interpreter_t *interpreter = call->interpreter;
+  const berth_stream_piece_t *piece = &interpreter->progress.piece;
+  const berth_kernel_t *kernel = call->kernel;
+  call->first_row = piece->first_row;
+  call->last_row = piece->last_row;
+  if (current_node(interpreter)->kind != BERTH_ACCUMULATING) return kernel->eval(call);
+  berth_status_t status = piece->first_row == 0 ? kernel->begin(call) : BERTH_OK;
+  call->first_row = piece->first_row;
+  call->last_row = piece->last_row;
+  if (status == BERTH_OK) status = kernel->accumulate(call);
+  if (status == BERTH_OK && berth_run_is_last_piece(interpreter)) status = kernel->finish(call);
+  return status;
+}
