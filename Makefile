@@ -37,10 +37,11 @@ check: ## the checks of `make test` that are not tests: layers, freestanding bui
 tidy: all ## clang-tidy on every source file (needs clang-tidy)
 	find src cli -name '*.c' -print0 | xargs -0 -P $(JOBS) -n 4 clang-tidy --quiet -p build
 
-bench: all ## measure: every program build/bench/bench_*
+bench: all ## measure: every program build/bench/bench_*, then speed beside TensorFlow Lite
 	@$(CMAKE) --build build --parallel $(JOBS)
 	@set -e; for program in build/bench/bench_*; do \
 	  if [ -f "$$program" ] && [ -x "$$program" ]; then echo "== $$program"; "$$program"; fi; done
+	bench/runtime.py
 
 install: all ## install below PREFIX (/usr/local), inside DESTDIR if that is set
 	@$(CMAKE) -DCMAKE_INSTALL_PREFIX=$(PREFIX) build >/dev/null
