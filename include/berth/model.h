@@ -121,6 +121,14 @@ berth_metadata_t berth_model_metadata(const berth_model_t *model, uint32_t index
 /* The bytes of the metadata entry of that (NUL-terminated) name; empty if there is none. */
 berth_bytes_t berth_model_metadata_named(const berth_model_t *model, const char *name);
 
+/* The plan that the model carries for TFLM ("offline plan"): `*offsets` becomes int32 byte offsets,
+ * one for each tensor of all subgraphs one after the other, -1 where the runtime chooses; empty if
+ * there is no plan. FORMAT if it is malformed; then `*fault` (`fault` may be NULL) says how, as in
+ * "ends before its last offset"; static. */
+#define BERTH_OFFLINE_PLAN "OfflineMemoryAllocation"
+berth_status_t berth_model_offline_plan(const berth_model_t *model, berth_vector_t *offsets,
+                                        const char **fault);
+
 /* A named entry point: names for the inputs and outputs of a subgraph. */
 typedef struct berth_signature {
   berth_text_t key;

@@ -165,31 +165,20 @@ berth_status_t berth_offsets_read(const berth_model_t *model, const char *path,
 
 berth_status_t berth_offsets_of_model(const berth_model_t *model, const char *path,
                                       berth_offsets_t *offsets, berth_complaint_t *complaint) {
-  berth_bytes_t bytes = berth_model_metadata_named(model, "OfflineMemoryAllocation");
-  if (bytes.data == NULL) {
-    berth_complain(complaint, "%s: has no OfflineMemoryAllocation, and no plan was given", path);
+  berth_vector_t own;
+  const char *fault;
+  if (berth_model_offline_plan(model, &own, &fault) != BERTH_OK) {
+    berth_complain(complaint, "%s: its %s %s", path, BERTH_OFFLINE_PLAN, fault);
+    return BERTH_ERROR_FORMAT;
+  }
+  if (own.count == 0) {
+    berth_complain(complaint, "%s: has no %s, and no plan was given", path, BERTH_OFFLINE_PLAN);
     return BERTH_ERROR_FORMAT;
   }
   berth_status_t status = start(model, offsets);
   if (status != BERTH_OK) return status;
-  berth_vector_t numbers = {bytes.data, (uint32_t)(bytes.size / sizeof(int32_t))};
-  const char *fault = NULL;
-  if (numbers.count < 3) {
-    fault = "is too short";
-  } else if (berth_vector_int(numbers, 1) != (int32_t)model->subgraph_count) {
-    fault = "is for another number of subgraphs";
-  } else if (berth_vector_int(numbers, 2) != (int32_t)offsets->count) {
-    fault = "has not one offset for each tensor";
-  } else if (numbers.count - 3 < offsets->count) {
-    fault = "ends before its last offset";
-  }
-  if (fault != NULL) {
-    berth_complain(complaint, "%s: its OfflineMemoryAllocation %s", path, fault);
-    berth_offsets_free(offsets);
-    return BERTH_ERROR_FORMAT;
-  }
   for (uint32_t i = 0; i < offsets->count; i++) {
-    offsets->offsets[i] = berth_vector_int(numbers, i + 3);
+    offsets->offsets[i] = berth_vector_int(own, i);
   }
   return BERTH_OK;
 }

@@ -241,7 +241,7 @@ static berth_status_t given_plan(const berth_interpreter_t *interpreter, berth_v
     offsets->data = (const uint8_t *)options->offsets;
     offsets->count = options->offset_count;
   } else if (!options->ignore_model_plan && !options->no_reuse) {
-    if (berth_run_model_plan(interpreter->model, interpreter->tensor_count, offsets) != BERTH_OK) {
+    if (berth_model_offline_plan(interpreter->model, offsets, NULL) != BERTH_OK) {
       berth_run_log(interpreter, BERTH_EVENT_PLAN, 0, BERTH_NOBODY, BERTH_NOBODY, 0,
                     "the model's OfflineMemoryAllocation is malformed");
       return BERTH_ERROR_FORMAT;

@@ -178,9 +178,4 @@ extern const berth_kernel_t berth_run_assign_variable;
 extern const berth_kernel_t berth_run_read_variable;
 extern const berth_kernel_t berth_run_var_handle;
 
-/* The plan in the model's metadata: `*count` offsets, or 0 where there is none; offline_plan.c.
- * FORMAT if it is there but malformed. */
-berth_status_t berth_run_model_plan(const berth_model_t *model, uint32_t tensor_count,
-                                    berth_vector_t *offsets);
-
 #endif
