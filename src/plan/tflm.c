@@ -9,6 +9,7 @@
  *
  * TFLM's own sort and search are O(n^2); these are O(n k log n) with k buffers live together.
  */
+#include "plan/tflm.h"
 #include "plan/sort.h"
 #include "plan/stock.h"
 
@@ -33,7 +34,7 @@ static uint64_t lowest_gap(berth_stock_t *stock, uint32_t i) {
   return offset;
 }
 
-/* Does fixed buffer `i` hit none of those placed before? (TFLM itself doesn't look.) */
+/* Does fixed buffer `i` hit none of those placed before? TFLM itself doesn't look. */
 static bool fits(berth_stock_t *stock, uint32_t i) {
   const berth_buffer_t *buffers = stock->problem->buffers;
   uint64_t start = buffers[i].fixed, end = start + buffers[i].size;
@@ -46,9 +47,8 @@ static bool fits(berth_stock_t *stock, uint32_t i) {
   return true;
 }
 
-static berth_status_t make(const berth_problem_t *problem, const berth_plan_options_t *options,
-                           void *workspace, size_t workspace_bytes, berth_plan_t *plan) {
-  (void)options;
+static berth_status_t place(const berth_problem_t *problem, bool look, void *workspace,
+                            size_t workspace_bytes, berth_plan_t *plan) {
   berth_stock_t stock;
   berth_status_t status = berth_stock_begin(&stock, problem, workspace, workspace_bytes);
   if (status != BERTH_OK) return status;
@@ -56,11 +56,22 @@ static berth_status_t make(const berth_problem_t *problem, const berth_plan_opti
   for (uint32_t k = 0; k < problem->buffer_count; k++) {
     uint32_t i = stock.order[k];
     bool fixed = problem->buffers[i].fixed != BERTH_ANYWHERE;
-    if (fixed && !fits(&stock, i)) return BERTH_INFEASIBLE;
+    if (fixed && look && !fits(&stock, i)) return BERTH_INFEASIBLE;
     berth_stock_place(&stock, i, fixed ? problem->buffers[i].fixed : lowest_gap(&stock, i), true);
   }
   berth_stock_finish(&stock, plan);
   return BERTH_OK;
+}
+
+static berth_status_t make(const berth_problem_t *problem, const berth_plan_options_t *options,
+                           void *workspace, size_t workspace_bytes, berth_plan_t *plan) {
+  (void)options;
+  return place(problem, true, workspace, workspace_bytes, plan);
+}
+
+berth_status_t berth_plan_tflm_blindly(const berth_problem_t *problem, void *workspace,
+                                       size_t workspace_bytes, berth_plan_t *plan) {
+  return place(problem, false, workspace, workspace_bytes, plan);
 }
 
 const berth_planner_t berth_planner_tflm = {
