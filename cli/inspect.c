@@ -2,7 +2,9 @@
 #include "commands.h"
 #include "host/advice.h"
 #include "host/model_print.h"
+#include "host/running.h"
 #include "options.h"
+#include "sweep.h"
 #include "usage_subject.h"
 
 static int show(const options_t *options, const berth_plan_report_t *report) {
@@ -23,7 +25,10 @@ static int advise(const options_t *options, berth_plan_report_t *report) {
                    &report->outcome->plan, &advices, &complaint) != BERTH_OK) {
     return failed(&complaint);
   }
+  berth_running_t running = berth_running_of(report->subject, &options->subject, options->planner);
   report->advices = &advices;
+  report->running = &running;
+  report->instances = options->instances;
   int status = show(options, report);
   berth_advices_free(&advices);
   return status;
@@ -69,6 +74,8 @@ int command_inspect(int argc, char **argv) {
            "would\nallocate them.\n");
       options_print(FOR_INSPECT, stdout);
       status = EXIT_DONE;
+    } else if (options.sweep.kind != BERTH_SWEEP_NONE) {
+      status = sweep_show(&options, false);
     } else if (berth_subject_open(options.path, &options.subject, &subject, &complaint) !=
                BERTH_OK) {
       status = failed(&complaint);

@@ -199,6 +199,39 @@ bool option_add_assumption(options_t *options, const char *argument) {
   return true;
 }
 
+/* KIND or KIND=FROM:TO[:STEP] */
+bool option_set_sweep(options_t *options, const char *argument) {
+  size_t length = strcspn(argument, "=");
+  berth_sweep_t sweep = {BERTH_SWEEP_NONE, 0, 0, 0};
+  for (int kind = BERTH_SWEEP_RESOLUTION; kind <= BERTH_SWEEP_REGIONS; kind++) {
+    const char *name = berth_sweep_name((berth_sweep_kind_t)kind);
+    if (strlen(name) == length && memcmp(name, argument, length) == 0) {
+      sweep.kind = (berth_sweep_kind_t)kind;
+    }
+  }
+  const char *at = argument + length;
+  if (sweep.kind == BERTH_SWEEP_NONE) return false;
+  if (*at == '=') {
+    if (!read_number(at + 1, true, &sweep.from, &at) || *at != ':') return false;
+    if (!read_number(at + 1, true, &sweep.to, &at)) return false;
+    if (*at == ':' && (!read_number(at + 1, true, &sweep.step, &at) || sweep.step == 0))
+      return false;
+    uint64_t most = sweep.kind == BERTH_SWEEP_REGIONS ? (uint64_t)1 << 40 : 1u << 16;
+    if (sweep.from == 0 || sweep.to < sweep.from || sweep.to > most) return false;
+    bool doubles = sweep.kind == BERTH_SWEEP_ALIGN;
+    if (doubles && (sweep.step != 0 || (sweep.from & (sweep.from - 1)) != 0)) return false;
+  }
+  options->sweep = sweep;
+  return *at == '\0';
+}
+
+bool option_set_instances(options_t *options, const char *argument) {
+  uint64_t value;
+  if (!whole_number(argument, false, &value) || value == 0 || value > 65536) return false;
+  options->instances = (uint32_t)value;
+  return true;
+}
+
 bool option_add_dropped(options_t *options, const char *argument) {
   berth_what_if_t *what_if = &options->subject.what_if;
   if (what_if->dropped_count == INPUTS_MAX) return false;

@@ -24,6 +24,8 @@ bool option_add_shape(options_t *options, const char *argument);
 bool option_add_assumption(options_t *options, const char *argument);
 bool option_add_dropped(options_t *options, const char *argument);
 bool option_set_overlap(options_t *options, const char *argument);
+bool option_set_sweep(options_t *options, const char *argument);
+bool option_set_instances(options_t *options, const char *argument);
 bool option_set_fill(options_t *options, const char *argument);
 bool option_set_invokes(options_t *options, const char *argument);
 bool option_set_output_dir(options_t *options, const char *argument);

@@ -6,6 +6,7 @@
 #include "host/execute.h"
 #include "host/planning.h"
 #include "host/subject.h"
+#include "host/sweep.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -36,6 +37,8 @@ typedef struct options {
   bool minimize;
   bool print_usage;
   bool print_allocations;
+  berth_sweep_t sweep;
+  uint32_t instances; /* 0: not asked for */
   bool help;
   const char *like;   /* "tflm", "tflite" or NULL */
   const char *output; /* NULL: none */

@@ -5,6 +5,7 @@
 #include "host/plan_text.h"
 #include "options.h"
 #include "pictures.h"
+#include "sweep.h"
 #include "usage_subject.h"
 
 #include <stdlib.h>
@@ -155,6 +156,8 @@ int command_plan(int argc, char **argv) {
     if (options.help) {
       print_help();
       status = EXIT_DONE;
+    } else if (options.sweep.kind != BERTH_SWEEP_NONE) {
+      status = sweep_show(&options, false);
     } else if (berth_subject_open(options.path, &options.subject, &subject, &complaint) !=
                BERTH_OK) {
       status = failed(&complaint);

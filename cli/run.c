@@ -6,6 +6,7 @@
 #include "host/replay.h"
 #include "host/usage.h"
 #include "options.h"
+#include "sweep.h"
 
 static int execute(const options_t *options) {
   berth_complaint_t complaint;
@@ -106,6 +107,8 @@ int command_run(int argc, char **argv) {
            "anything differs.\n");
       options_print(FOR_RUN, stdout);
       status = EXIT_DONE;
+    } else if (options.sweep.kind != BERTH_SWEEP_NONE) {
+      status = sweep_show(&options, true);
     } else if (options.compare) {
       status = compare_plans(&options, false);
     } else if (options.replay != NULL) {

@@ -3,6 +3,7 @@
 #include "host/anatomy.h"
 #include "host/json.h"
 #include "host/model_print.h"
+#include "host/running.h"
 
 #include <stdlib.h>
 
@@ -91,6 +92,7 @@ bool berth_model_write_json(const berth_plan_report_t *report, FILE *stream) {
   }
   berth_json_close(&json, ']');
   berth_plan_json_buffers(report, &json);
+  if (report->running != NULL) berth_running_json(report->running, report->instances, &json);
   if (report->advices != NULL) berth_advices_json(report->advices, &json);
   berth_json_close(&json, '}');
   free(live);

@@ -5,6 +5,7 @@
 #include "host/model_print.h"
 #include "host/peak_print.h"
 #include "host/plan_text.h"
+#include "host/running.h"
 #include "host/table.h"
 #include "host/text.h"
 #include "host/usage.h"
@@ -193,6 +194,7 @@ bool berth_model_print(const berth_plan_report_t *report, berth_terminal_t termi
   print_head(subject, stream);
   print_totals(report, stream);
   bool good = print_peak(report, terminal, stream);
+  if (report->running != NULL) berth_running_print(report->running, report->instances, stream);
   if (report->advices != NULL) {
     good &= berth_advices_print(report->advices, report->outcome->plan.peak, stream);
   }

@@ -21,8 +21,11 @@ typedef struct berth_plan_report {
   bool conflicts;                      /* say which buffers may not overlap */
   bool allocations;                    /* print the table of all buffers (JSON has them anyway) */
   const struct berth_advices *advices; /* models only: what would lower the peak; NULL: not asked */
-  const berth_subject_t *usage;        /* the subject opened with `kernels`: show what each operator
-                                          needs; NULL: don't */
+  const struct berth_running
+      *running;                 /* models only: what Berth needs to run it; NULL: not asked */
+  uint32_t instances;           /* with `running`: for so many threads */
+  const berth_subject_t *usage; /* the subject opened with `kernels`: show what each operator
+                                   needs; NULL: don't */
 } berth_plan_report_t;
 
 /* A report without a plan: loads and totals. */
