@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ROOM 4096u /* bytes of memory that a random network may take */
+#define RANDOM_TENSORS 16
+#define RANDOM_OPS     12
+#define ROOM           4096u /* bytes of memory that a random network may take */
 
 static inline berth_sharing_t sharing_of(int code) {
   switch (code) {
@@ -33,7 +35,7 @@ static inline uint32_t next_random(uint32_t *seed) {
   return *seed >> 8;
 }
 
-static char texts[4 * NETWORK_OPS][64];
+static char texts[4 * RANDOM_OPS][64];
 static uint32_t text_count;
 
 static inline const char *text(const uint32_t *list, uint32_t count) {
@@ -48,14 +50,14 @@ static inline const char *text(const uint32_t *list, uint32_t count) {
 
 /* Ten operators or so on what is there already. */
 static inline void random_network(network_t *net, uint32_t seed, uint32_t ops) {
-  static char shapes[NETWORK_TENSORS][16];
-  uint32_t sizes[NETWORK_TENSORS], count = 0, readers[NETWORK_TENSORS] = {0};
+  static char shapes[RANDOM_TENSORS][16];
+  uint32_t sizes[RANDOM_TENSORS], count = 0, readers[RANDOM_TENSORS] = {0};
   text_count = 0;
   uint32_t inputs = 1 + next_random(&seed) % 2;
   const uint32_t unit = next_random(&seed) % 4 == 0 ? 8 : 16;
   while (count < inputs) sizes[count++] = unit * (1 + next_random(&seed) % 3);
   network_subgraph_t *s = &net->subgraphs[0];
-  while (s->op_count < ops && count < NETWORK_TENSORS - 2) {
+  while (s->op_count < ops && count < RANDOM_TENSORS - 2) {
     uint32_t a = next_random(&seed) % count, b = next_random(&seed) % count;
     uint32_t reads[2] = {a, b}, read_count = 1, writes[2] = {count, count + 1}, write_count = 1;
     int code = BERTH_BUILTIN_CONV_2D;
@@ -76,7 +78,7 @@ static inline void random_network(network_t *net, uint32_t seed, uint32_t ops) {
       read_count = 2;
       break;
     case 4:
-      if (sizes[a] + sizes[b] > ROOM / NETWORK_TENSORS) break;
+      if (sizes[a] + sizes[b] > ROOM / RANDOM_TENSORS) break;
       code = BERTH_BUILTIN_CONCATENATION;
       sizes[count] = sizes[a] + sizes[b];
       read_count = 2;
@@ -95,7 +97,7 @@ static inline void random_network(network_t *net, uint32_t seed, uint32_t ops) {
     op(net, 0, code, text(reads, read_count), text(writes, write_count));
     count += write_count;
   }
-  uint32_t outputs[NETWORK_TENSORS], output_count = 0;
+  uint32_t outputs[RANDOM_TENSORS], output_count = 0;
   for (uint32_t t = 0; t < count; t++) {
     snprintf(shapes[t], sizeof shapes[t], "%u", sizes[t]);
     tensor(net, 0, BERTH_TYPE_INT8, shapes[t], 0);

@@ -13,7 +13,7 @@ typedef struct case_ {
   network_t net;
   berth_model_t model;
   berth_graph_t graph;
-  berth_sharing_t sharing[NETWORK_OPS];
+  berth_sharing_t sharing[RANDOM_OPS];
   berth_alias_options_t options;
   berth_alias_t *aliases;
   void *memory[2];
@@ -182,14 +182,14 @@ static void misaligned_slices_are_copied(void **state) {
 /* ---- Random graphs -------------------------------------------------------------------------- */
 
 /* What byte `at` of a tensor must hold; views hold what they view. */
-static uint32_t expected[NETWORK_TENSORS][ROOM / NETWORK_TENSORS];
+static uint32_t expected[RANDOM_TENSORS][ROOM / RANDOM_TENSORS];
 
 /* Lets every operator read its inputs and write its outputs; where tensors lie is in `place`. */
 static void run(const case_t *c, const uint64_t *place, uint32_t seed) {
-  static uint32_t memory[ROOM * NETWORK_TENSORS];
+  static uint32_t memory[ROOM * RANDOM_TENSORS];
   static uint32_t fresh;
   const network_subgraph_t *s = &c->net.subgraphs[0];
-  int64_t list[NETWORK_TENSORS];
+  int64_t list[RANDOM_TENSORS];
   memset(memory, 0, sizeof memory);
   uint32_t inputs = numbers(s->inputs, list);
   for (uint32_t i = 0; i < inputs; i++) {
@@ -252,11 +252,11 @@ static void random_graphs_read_what_was_written_and_never_need_more(void **state
   static case_t c;
   for (uint32_t seed = 1; seed <= 20000; seed++) {
     memset(&c, 0, sizeof c);
-    random_network(&c.net, seed, NETWORK_OPS);
+    random_network(&c.net, seed, RANDOM_OPS);
     find(&c, seed % 7 == 0 ? BERTH_OVERLAP_VIEWS : BERTH_OVERLAP_INPLACE, seed % 5 == 0);
-    uint64_t place[NETWORK_TENSORS], offsets[NETWORK_TENSORS], end = 0;
-    uint32_t roots[NETWORK_TENSORS], count;
-    berth_buffer_t buffers[NETWORK_TENSORS];
+    uint64_t place[RANDOM_TENSORS], offsets[RANDOM_TENSORS], end = 0;
+    uint32_t roots[RANDOM_TENSORS], count;
+    berth_buffer_t buffers[RANDOM_TENSORS];
     assert_int_equal(berth_alias_buffers(&c.graph, c.aliases, ALIGN, buffers, roots, &count),
                      BERTH_OK);
     /* Greedy by size, so that memory is reused between groups as well. */

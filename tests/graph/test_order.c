@@ -10,11 +10,11 @@
 typedef struct subject {
   network_t net;
   berth_model_t model;
-  berth_sharing_t sharing[NETWORK_OPS];
+  berth_sharing_t sharing[RANDOM_OPS];
   uint32_t operators;
   berth_overlap_t overlap;
   bool keep_inputs;
-  uint64_t extra[NETWORK_OPS];
+  uint64_t extra[RANDOM_OPS];
 } subject_t;
 
 static void start(subject_t *s) {
@@ -91,11 +91,11 @@ static uint64_t best_of_all(const subject_t *s, uint32_t *order, uint32_t depth,
   uint64_t best = UINT64_MAX;
   for (uint32_t op = 0; op < s->operators; op++) {
     if (used >> op & 1u) continue;
-    int64_t reads[NETWORK_TENSORS];
+    int64_t reads[RANDOM_TENSORS];
     uint32_t read_count = numbers(s->net.subgraphs[0].ops[op].inputs, reads);
     bool ready = true;
     for (uint32_t other = 0; other < s->operators && ready; other++) {
-      int64_t writes[NETWORK_TENSORS];
+      int64_t writes[RANDOM_TENSORS];
       uint32_t write_count = numbers(s->net.subgraphs[0].ops[other].outputs, writes);
       for (uint32_t w = 0; w < write_count && !(used >> other & 1u); w++) {
         for (uint32_t r = 0; r < read_count; r++) ready = ready && reads[r] != writes[w];
@@ -119,11 +119,11 @@ static void no_order_of_a_small_graph_is_better(void **state) {
     s.overlap = (berth_overlap_t)(seed % 3);
     s.keep_inputs = seed % 4 == 0;
     uint32_t random = seed * 77;
-    for (uint32_t i = 0; i < NETWORK_OPS; i++) {
+    for (uint32_t i = 0; i < RANDOM_OPS; i++) {
       if (seed % 2 == 0) s.extra[i] = next_random(&random) % 4 * 16;
     }
     start(&s);
-    uint32_t order[NETWORK_OPS], file[NETWORK_OPS], all[NETWORK_OPS];
+    uint32_t order[RANDOM_OPS], file[RANDOM_OPS], all[RANDOM_OPS];
     for (uint32_t i = 0; i < s.operators; i++) file[i] = i;
     berth_order_result_t result = find(&s, 0, order);
     uint32_t count = 0;
@@ -150,9 +150,9 @@ static void a_narrow_search_states_only_what_it_has_proven(void **state) {
   uint32_t undecided = 0;
   for (uint32_t seed = 1; seed <= 3000; seed++) {
     memset(&s, 0, sizeof s);
-    random_network(&s.net, seed, NETWORK_OPS);
+    random_network(&s.net, seed, RANDOM_OPS);
     start(&s);
-    uint32_t order[NETWORK_OPS];
+    uint32_t order[RANDOM_OPS];
     berth_order_result_t exact = find(&s, 0, order), narrow = find(&s, 1, order);
     assert_true(exact.optimal);
     assert_true(narrow.peak >= exact.peak && narrow.lower_bound <= exact.peak);
@@ -175,7 +175,7 @@ static void a_wide_start_is_put_off(void **state) {
   op(&s.net, 0, BERTH_BUILTIN_ADD, "2 4", "5");
   s.net.subgraphs[0].inputs = "0", s.net.subgraphs[0].outputs = "5";
   start(&s);
-  uint32_t order[NETWORK_OPS];
+  uint32_t order[RANDOM_OPS];
   berth_order_result_t result = find(&s, 0, order);
   assert_int_equal(result.file_peak, 1040);
   assert_int_equal(result.peak, 544);
@@ -201,7 +201,7 @@ static void effects_and_variables_keep_their_order(void **state) {
   op(&s.net, 0, BERTH_BUILTIN_SVDF, "2 5", "3");
   op(&s.net, 0, BERTH_BUILTIN_ADD, "1 3", "4");
   s.net.subgraphs[0].inputs = "0", s.net.subgraphs[0].outputs = "4";
-  uint32_t order[NETWORK_OPS];
+  uint32_t order[RANDOM_OPS];
   start(&s);
   berth_order_result_t bound = find(&s, 0, order);
   assert_true(place_of(order, 0) < place_of(order, 2));
@@ -230,14 +230,14 @@ static void a_search_that_is_stopped_gives_what_it_has(void **state) {
   (void)state;
   static subject_t s;
   memset(&s, 0, sizeof s);
-  random_network(&s.net, 5, NETWORK_OPS);
+  random_network(&s.net, 5, RANDOM_OPS);
   start(&s);
   static uint8_t memory[1 << 16];
   size_t bytes;
   berth_graph_t graph;
   assert_int_equal(berth_graph_analyse(&s.model, NULL, memory, sizeof memory, &graph, NULL),
                    BERTH_OK);
-  uint32_t calls = 0, order[NETWORK_OPS];
+  uint32_t calls = 0, order[RANDOM_OPS];
   berth_order_options_t options = {
       .align = ALIGN, .work_limit = 1, .progress = stop, .progress_user = &calls};
   assert_int_equal(berth_order_workspace(&graph, s.sharing, &options, &bytes), BERTH_OK);
