@@ -137,8 +137,6 @@ typedef struct berth_plan_options {
   uint64_t work_limit;        /* budget in units of work (about one candidate position each, some
                                  10 ns); 0: the planner's default. Deterministic. The one-pass
                                  planners (none to breadth) always finish their pass. */
-  size_t learn_bytes;         /* cap on what the search may learn into the workspace; 0: the
-                                 planner's default. Part of what decides the result. */
   berth_techniques_t without; /* techniques of `exact` to leave out */
   berth_progress_t progress;  /* may be NULL */
   void *progress_user;        /* handed to `progress` */

@@ -7,7 +7,7 @@
  * spent, or when the caller's progress callback says so.
  */
 #include "plan/offsets.h"
-#include "plan/load.h"
+#include "plan/bounds.h"
 #include "plan/portfolio.h"
 #include "plan/workspace.h"
 
@@ -19,7 +19,7 @@
 berth_status_t berth_plan_offsets_workspace(const berth_problem_t *problem,
                                             const berth_plan_options_t *options, size_t *bytes) {
   size_t most = 0, stage = 0;
-  berth_status_t status = berth_plan_load_bound_workspace(problem, &most);
+  berth_status_t status = berth_plan_bound_workspace(problem, &most);
   if (status == BERTH_OK) status = berth_plan_portfolio_workspace(problem, &stage);
   if (status == BERTH_OK && stage > most) most = stage;
   if (status == BERTH_OK) status = berth_planner_search.workspace(problem, options, &stage);
@@ -73,14 +73,14 @@ berth_status_t berth_plan_offsets(const berth_problem_t *problem,
   berth_plan_options_t watched = *options;
   watched.progress = go_on;
   watched.progress_user = &watch;
-  uint64_t load;
-  berth_status_t status = berth_plan_load_bound(problem, workspace, workspace_bytes, &load);
+  uint64_t bound;
+  berth_status_t status = berth_plan_bound(problem, workspace, workspace_bytes, &bound);
   if (status != BERTH_OK) return status;
-  if (plan->lower_bound < load) plan->lower_bound = load;
+  if (plan->lower_bound < bound) plan->lower_bound = bound;
 
   bool small = problem->buffer_count <= SMALL;
   if (small) {
-    uint64_t enough = options->capacity > load ? options->capacity : load;
+    uint64_t enough = options->capacity > plan->lower_bound ? options->capacity : plan->lower_bound;
     status = berth_plan_portfolio(problem, &watched, enough, limit / 8, workspace, workspace_bytes,
                                   plan);
     if (status != BERTH_OK) return status;

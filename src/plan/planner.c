@@ -2,10 +2,10 @@
  * the result, and only then writes it into the caller's plan.
  *
  * Planners thus never see a malformed problem or one with constraints they don't handle, need not
- * know the load bound or compare with capacities, and cannot hand out a wrong plan.
+ * know the lower bound or compare with capacities, and cannot hand out a wrong plan.
  */
 #include "plan/planner.h"
-#include "plan/load.h"
+#include "plan/bounds.h"
 #include "plan/workspace.h"
 #include <string.h>
 
@@ -39,14 +39,14 @@ static berth_status_t check(const berth_planner_t *planner, const berth_problem_
   return (needs(problem) & ~planner->handles) == 0 ? BERTH_OK : BERTH_ERROR_UNSUPPORTED;
 }
 
-/* The work area is used by the load bound, the planner and the verifier in turn. */
+/* The work area is used by the lower bound, the planner and the verifier in turn. */
 static berth_status_t lay_out(const berth_planner_t *planner, const berth_problem_t *problem,
                               const berth_plan_options_t *options, berth_workspace_t *memory,
                               berth_placement_t **placements, void **area, size_t *area_bytes) {
   size_t bytes[3] = {0, 0, 0};
   berth_status_t status = planner->workspace(problem, options, &bytes[0]);
   if (status == BERTH_OK) status = berth_plan_verify_workspace(problem, &bytes[1]);
-  if (status == BERTH_OK) status = berth_plan_load_bound_workspace(problem, &bytes[2]);
+  if (status == BERTH_OK) status = berth_plan_bound_workspace(problem, &bytes[2]);
   if (status != BERTH_OK) return status;
   size_t most = bytes[0];
   if (bytes[1] > most) most = bytes[1];
@@ -103,9 +103,9 @@ static berth_status_t verify(const berth_problem_t *problem, bool too_large,
 }
 
 /* Settles with one region what the planner's answer means for the capacity. */
-static berth_status_t judge(berth_plan_t *plan, uint64_t load, uint64_t capacity,
+static berth_status_t judge(berth_plan_t *plan, uint64_t bound, uint64_t capacity,
                             berth_status_t status) {
-  if (plan->lower_bound < load) plan->lower_bound = load;
+  if (plan->lower_bound < bound) plan->lower_bound = bound;
   if (status == BERTH_INFEASIBLE || plan->peak == UINT64_MAX) return status;
   if (plan->optimal) plan->lower_bound = plan->peak;
   if (plan->peak < plan->lower_bound) return BERTH_ERROR_INTERNAL;
@@ -118,21 +118,21 @@ static berth_status_t make(const berth_planner_t *planner, const berth_problem_t
                            const berth_plan_options_t *options, void *area, size_t area_bytes,
                            berth_plan_t *plan) {
   bool regions = berth_plan_has_regions(problem);
-  uint64_t capacity = capacity_of(problem, options), load = 0;
+  uint64_t capacity = capacity_of(problem, options), bound = 0;
   if (!regions) {
-    berth_status_t status = berth_plan_load_bound(problem, area, area_bytes, &load);
+    berth_status_t status = berth_plan_bound(problem, area, area_bytes, &bound);
     if (status != BERTH_OK) return status;
-    if (load > capacity) {
-      plan->lower_bound = load;
+    if (bound > capacity) {
+      plan->lower_bound = bound;
       return BERTH_INFEASIBLE;
     }
-    plan->lower_bound = load;
+    plan->lower_bound = bound;
     plan->cost = cost_in_region_0(problem);
   }
   berth_status_t status = planner->make(problem, options, area, area_bytes, plan);
   if (status < 0) return status;
   if (status == BERTH_OK && plan->peak == UINT64_MAX) return BERTH_ERROR_INTERNAL;
-  if (!regions) status = judge(plan, load, capacity, status);
+  if (!regions) status = judge(plan, bound, capacity, status);
   if (status != BERTH_OK && (status != BERTH_UNDECIDED || plan->peak == UINT64_MAX)) return status;
   berth_status_t verdict = verify(problem, !regions, plan, area, area_bytes);
   return verdict == BERTH_OK ? status : verdict;
