@@ -154,6 +154,21 @@ bool option_set_png(options_t *options, const char *argument) {
   return ends_with(argument, ".png");
 }
 
+bool option_set_result(options_t *options, const char *argument) {
+  options->optimization.output = argument;
+  return *argument != '\0';
+}
+
+bool option_add_keep(options_t *options, const char *argument) {
+  bool all = strcmp(argument, "all") == 0, found = all;
+  for (uint32_t i = 0; berth_cleanup_at(i) != NULL; i++) {
+    if (!all && strcmp(berth_cleanup_at(i)->name, argument) != 0) continue;
+    options->optimization.keep |= 1u << i;
+    found = true;
+  }
+  return found;
+}
+
 bool option_set_pairs(options_t *options, const char *argument) {
   options->subject.pairs_path = argument;
   return *argument != '\0';
@@ -223,27 +238,6 @@ bool option_set_sweep(options_t *options, const char *argument) {
   }
   options->sweep = sweep;
   return *at == '\0';
-}
-
-bool option_set_runtime(options_t *options, const char *argument) {
-  for (int runtime = BERTH_CHECK_PLAN; runtime <= BERTH_CHECK_TFLM; runtime++) {
-    options->runtime = (berth_check_runtime_t)runtime;
-    if (strcmp(argument, berth_check_runtime_name(options->runtime)) == 0) return true;
-  }
-  return false;
-}
-
-bool option_set_bits(options_t *options, const char *argument) {
-  static const char *const names[] = {"64", "arm", "32"}; /* of berth_abi_t */
-  for (int abi = BERTH_ABI_64; abi <= BERTH_ABI_I386; abi++) {
-    options->abi = (berth_abi_t)abi;
-    if (strcmp(argument, names[abi]) == 0) return true;
-  }
-  return false;
-}
-
-bool option_set_max_arena(options_t *options, const char *argument) {
-  return whole_number(argument, true, &options->max_arena) && options->max_arena > 0;
 }
 
 bool option_set_instances(options_t *options, const char *argument) {

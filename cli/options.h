@@ -4,7 +4,7 @@
 #define BERTH_CLI_OPTIONS_H
 
 #include "host/execute.h"
-#include "host/limit_check.h"
+#include "host/optimize.h"
 #include "host/planning.h"
 #include "host/subject.h"
 #include "host/sweep.h"
@@ -20,7 +20,8 @@ enum {
   FOR_CHECK_PLAN = 8,
   FOR_BISECT = 16,
   FOR_REPORT = 32,
-  FOR_CHECK = 64
+  FOR_OPTIMIZE = 64,
+  FOR_ALL = 127
 };
 
 #define RESERVES_MAX 256
@@ -40,10 +41,7 @@ typedef struct options {
   bool print_usage;
   bool print_allocations;
   berth_sweep_t sweep;
-  uint32_t instances;            /* 0: not asked for */
-  berth_check_runtime_t runtime; /* check: whose arena is meant */
-  berth_abi_t abi;               /* of stock TFLM */
-  uint64_t max_arena;            /* check: bytes; 0: not given */
+  uint32_t instances; /* 0: not asked for */
   bool help;
   const char *like;   /* "tflm", "tflite" or NULL */
   const char *output; /* NULL: none */
@@ -54,6 +52,7 @@ typedef struct options {
   berth_reserve_t reserves[RESERVES_MAX];
   berth_named_region_t regions[BERTH_REGIONS_MAX];
   berth_execution_options_t execution;
+  berth_optimization_options_t optimization; /* shapes are in `execution` */
   berth_input_file_t inputs[INPUTS_MAX];
   berth_named_shape_t shapes[INPUTS_MAX];
   uint32_t shape_count;

@@ -1,0 +1,280 @@
+/* The steps of `berth optimize`, from the file to the file. */
+#include "host/optimize.h"
+#include "host/output.h"
+#include "optimize/offline.h"
+#include "optimize/set_shape.h"
+#include "optimize/write.h"
+#include "stock/tflm_forecast.h"
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SEEDS   2u
+#define INVOKES 2u
+
+typedef struct job {
+  const char *path;
+  const berth_optimization_options_t *options;
+  berth_optimization_t *result;
+  berth_complaint_t *complaint;
+  berth_host_map_t map;
+  berth_model_t model; /* as it is */
+  berth_edit_t edit;
+  uint8_t *shaped; /* with --set-shape: the model that is edited further */
+  berth_model_t shaped_model;
+  uint8_t *bytes; /* the edited model, without a plan */
+  uint64_t size;
+  berth_model_t edited;
+  berth_input_shape_t shapes[BERTH_OPTIMIZE_SHAPES_MAX];
+} job_t;
+
+static berth_status_t failed(job_t *job, const char *what, berth_status_t status) {
+  berth_complain(job->complaint, "%s: %s: %s", job->path, what, berth_status_text(status));
+  return status;
+}
+
+/* ---- Shapes ---------------------------------------------------------------------------------- */
+
+static berth_status_t find_shapes(job_t *job) {
+  for (uint32_t i = 0; i < job->options->shape_count; i++) {
+    const berth_named_shape_t *named = &job->options->shapes[i];
+    uint32_t input = berth_input_named(&job->model, named->name);
+    if (input == BERTH_NOBODY) {
+      berth_complain(job->complaint, "%s: has no input named %s", job->path, named->name);
+      return BERTH_ERROR_ARGUMENT;
+    }
+    job->shapes[i] = (berth_input_shape_t){.input = input, .rank = named->rank};
+    memcpy(job->shapes[i].dims, named->dims, sizeof named->dims);
+  }
+  return BERTH_OK;
+}
+
+static berth_status_t set_shapes(job_t *job) {
+  if (job->options->shape_count == 0) return BERTH_OK;
+  berth_status_t status = find_shapes(job);
+  if (status != BERTH_OK) return status;
+  berth_set_shape_report_t report;
+  status = berth_set_shapes(&job->edit, job->shapes, job->options->shape_count, &report);
+  if (status == BERTH_ERROR_OPERATOR) {
+    char name[128];
+    berth_complain(
+        job->complaint, "%s: shapes cannot be followed through %s: %s", job->path,
+        berth_runner_operator_text(&job->model, report.subgraph, report.op, name, sizeof name),
+        report.why != NULL ? report.why : "it refuses them");
+  } else if (status != BERTH_OK) {
+    return failed(job, "shapes cannot be set", status);
+  }
+  job->result->shapes_fixed = report.changed;
+  job->result->still_dynamic = report.unknown;
+  return status;
+}
+
+/* The original's inputs get the same shapes for the proof. */
+static berth_status_t reshape(void *user, berth_interpreter_t *interpreter) {
+  const job_t *job = user;
+  berth_status_t status = BERTH_OK;
+  for (uint32_t i = 0; i < job->options->shape_count && status == BERTH_OK; i++) {
+    const berth_input_shape_t *shape = &job->shapes[i];
+    status = berth_interpreter_resize_input(interpreter, shape->input, shape->rank, shape->dims);
+  }
+  return status;
+}
+
+/* Goes on with a model in which the shapes are what they are, so that the clean-ups see them. */
+static berth_status_t take_shapes(job_t *job) {
+  berth_edit_t next;
+  if (job->options->shape_count == 0) return BERTH_OK;
+  job->shaped = job->bytes;
+  job->shaped_model = job->edited;
+  job->bytes = NULL;
+  berth_status_t status = berth_edit_open(&job->shaped_model, &next);
+  if (status != BERTH_OK) return failed(job, "cannot be edited", status);
+  berth_edit_close(&job->edit);
+  job->edit = next;
+  return BERTH_OK;
+}
+
+static berth_status_t clean(job_t *job) {
+  const berth_optimization_options_t *options = job->options;
+  berth_status_t status =
+      berth_clean(&job->edit, options->keep, options->grow, job->result->cleaned);
+  bool changed = false;
+  for (uint32_t i = 0; i < BERTH_CLEANUPS_MAX; i++) changed |= job->result->cleaned[i] > 0;
+  if (status == BERTH_OK && changed) {
+    status = berth_drop_tensors(&job->edit, &job->result->tensors_dropped);
+  }
+  return status == BERTH_OK ? BERTH_OK : failed(job, "cannot be cleaned up", status);
+}
+
+/* ---- The plan -------------------------------------------------------------------------------- */
+
+static berth_status_t make_plan(job_t *job) {
+  if (job->options->no_plan) return BERTH_OK;
+  berth_offline_plan_t *plan = &job->result->plan;
+  berth_status_t status = berth_offline_plan_make(&job->edited, plan, job->complaint);
+  if (status != BERTH_OK || plan->offsets == NULL) return status;
+  status = berth_offline_put(&job->edit, plan->offsets, plan->count);
+  return status == BERTH_OK ? BERTH_OK : failed(job, "the plan cannot be stored", status);
+}
+
+/* ---- The file -------------------------------------------------------------------------------- */
+
+/* The model as edited so far, to plan it. */
+static berth_status_t build(job_t *job) {
+  const char *why = NULL;
+  free(job->bytes);
+  job->bytes = NULL;
+  berth_status_t status = berth_edit_bytes(&job->edit, NULL, &job->bytes, &job->size, &why);
+  if (status != BERTH_OK) {
+    return failed(job, why != NULL ? why : "cannot be written", status);
+  }
+  if (berth_model_open(job->bytes, job->size, &job->edited, NULL) != BERTH_OK) {
+    return failed(job, "what was written cannot be read", BERTH_ERROR_INTERNAL);
+  }
+  return BERTH_OK;
+}
+
+/* What stock TFLM needs for a model. That it doesn't run it is an answer, too. */
+static berth_status_t foresee(job_t *job, const berth_model_t *model, berth_stock_need_t *need) {
+  berth_tflm_settings_t settings = {.abi = BERTH_ABI_ARM};
+  berth_tflm_forecast_t forecast;
+  berth_tflm_error_t error = {0};
+  berth_status_t status = berth_tflm_forecast(model, &settings, &forecast, &error);
+  *need = (berth_stock_need_t){.known = false, .why_not = error.what};
+  if (status == BERTH_ERROR_MEMORY) return failed(job, "the forecast", status);
+  if (status != BERTH_OK) return BERTH_OK;
+  need->known = forecast.unknown_count == 0 && forecast.refused_count == 0;
+  need->why_not = forecast.refused_count > 0   ? "it refuses an operator"
+                  : forecast.unknown_count > 0 ? "an operator's kernel is not known"
+                                               : NULL;
+  need->head_bytes = forecast.head_bytes;
+  need->arena_used_bytes = forecast.arena_used_bytes;
+  need->min_arena_bytes = forecast.min_arena_bytes;
+  berth_tflm_forecast_free(&forecast);
+  return BERTH_OK;
+}
+
+static bool to_stream(void *user, const void *data, size_t size) {
+  return fwrite(data, 1, size, user) == size;
+}
+
+/* Runs what was written, under its temporary name, against the original. */
+static berth_status_t prove(job_t *job, const char *written) {
+  berth_proof_options_t options = {.seeds = job->options->seeds > 0 ? job->options->seeds : SEEDS,
+                                   .invokes = INVOKES,
+                                   .reshape = job->options->shape_count > 0 ? reshape : NULL,
+                                   .user = job,
+                                   .messages = job->options->messages};
+  berth_status_t status =
+      berth_prove(job->path, written, &options, &job->result->proof, job->complaint);
+  job->result->proven = status == BERTH_OK;
+  return status;
+}
+
+/* Writes to a file of its own if the output is none that can be run (a pipe, a device). */
+static berth_status_t prove_elsewhere(job_t *job) {
+  char path[] = "/tmp/berth-XXXXXX";
+  int file = mkstemp(path);
+  FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
+  if (stream == NULL) {
+    if (file >= 0) close(file);
+    return failed(job, "no temporary file can be made for the proof", BERTH_ERROR_ARGUMENT);
+  }
+  berth_status_t status = berth_edit_write(&job->edit, NULL, to_stream, stream, NULL);
+  if (fclose(stream) != 0 && status == BERTH_OK) status = BERTH_ERROR_CANCELLED;
+  if (status == BERTH_OK) {
+    status = prove(job, path);
+  } else {
+    failed(job, "the temporary file cannot be written", status);
+  }
+  unlink(path);
+  return status;
+}
+
+static berth_status_t write_and_prove(job_t *job, berth_output_t *output) {
+  const char *why = NULL;
+  berth_status_t status = berth_edit_write(&job->edit, NULL, to_stream, output->stream, &why);
+  if (status == BERTH_ERROR_CANCELLED) return BERTH_OK; /* the commit will say why */
+  if (status != BERTH_OK) return failed(job, why != NULL ? why : "cannot be written", status);
+  if (job->options->no_verify) return BERTH_OK;
+  if (output->temporary == NULL || fflush(output->stream) != 0) return prove_elsewhere(job);
+  return prove(job, output->temporary);
+}
+
+static berth_status_t write_file(job_t *job) {
+  if (job->options->output == NULL)
+    return job->options->no_verify ? BERTH_OK : prove_elsewhere(job);
+  berth_output_t output;
+  berth_status_t status = berth_output_open(job->options->output, &output, job->complaint);
+  if (status != BERTH_OK) return status;
+  status = write_and_prove(job, &output);
+  bool good = !job->result->proven || berth_proof_holds(&job->result->proof);
+  if (status == BERTH_OK && good) return berth_output_commit(&output, job->complaint);
+  berth_output_discard(&output);
+  return status;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
+static void count_moved(job_t *job) {
+  const berth_edit_subgraph_t *main = &job->edit.subgraphs[0];
+  uint32_t before = berth_model_subgraph(&job->model, 0).operator_count;
+  job->result->operators_before = before;
+  job->result->operators = main->operator_count;
+  uint32_t highest = 0;
+  for (uint32_t i = 0; i < main->operator_count; i++) {
+    uint32_t origin = main->operators[i].origin;
+    if (origin < highest) job->result->moved++;
+    if (origin > highest) highest = origin;
+  }
+}
+
+static berth_status_t run(job_t *job) {
+  berth_status_t status = set_shapes(job);
+  if (status == BERTH_OK) status = build(job);
+  if (status == BERTH_OK) status = take_shapes(job);
+  if (status == BERTH_OK) status = clean(job);
+  if (status == BERTH_OK) status = build(job);
+  if (status == BERTH_OK) status = make_plan(job);
+  if (status == BERTH_OK) status = build(job);
+  if (status != BERTH_OK) return status;
+  status = foresee(job, &job->model, &job->result->before);
+  if (status == BERTH_OK) status = foresee(job, &job->edited, &job->result->after);
+  if (status != BERTH_OK) return status;
+  count_moved(job);
+  job->result->file_bytes_before = job->model.size;
+  job->result->file_bytes = job->size;
+  return write_file(job);
+}
+
+berth_status_t berth_optimize(const char *path, const berth_optimization_options_t *options,
+                              berth_optimization_t *optimization, berth_complaint_t *complaint) {
+  berth_optimization_t result = {.path = path};
+  job_t job = {.path = path, .options = options, .result = &result, .complaint = complaint};
+  char message[BERTH_HOST_MESSAGE];
+  berth_status_t status = berth_host_open_model(path, &job.map, &job.model, message);
+  if (status != BERTH_OK) {
+    berth_complain(complaint, "%s: %s", path, message);
+    return status;
+  }
+  status = berth_edit_open(&job.model, &job.edit);
+  if (status == BERTH_OK) {
+    status = run(&job);
+    berth_edit_close(&job.edit);
+  } else {
+    failed(&job, "cannot be edited", status);
+  }
+  free(job.bytes);
+  free(job.shaped);
+  berth_host_unmap(&job.map);
+  if (status == BERTH_OK) {
+    *optimization = result;
+  } else {
+    berth_optimization_free(&result);
+  }
+  return status;
+}
+
+void berth_optimization_free(berth_optimization_t *optimization) {
+  berth_offline_plan_free(&optimization->plan);
+}

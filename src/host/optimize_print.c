@@ -1,0 +1,160 @@
+/* What `berth optimize` did, for people and as JSON. */
+#include "host/json.h"
+#include "host/optimize.h"
+#include "host/text.h"
+#include <inttypes.h>
+
+static void line(FILE *stream, const char *label, uint64_t before, uint64_t after) {
+  fprintf(stream, "%-14s %15s -> %11s bytes", label, berth_grouped(before).text,
+          berth_grouped(after).text);
+  if (after < before) {
+    fprintf(stream, "  %s less", berth_percent(before - after, before).text);
+  } else if (after > before) {
+    fprintf(stream, "  %s more", berth_grouped(after - before).text);
+  }
+  fputc('\n', stream);
+}
+
+static void print_proof(const berth_proof_t *proof, FILE *stream) {
+  if (berth_proof_holds(proof)) {
+    fprintf(stream, "Proof          %u runs of original and result: %s bytes of outputs equal\n",
+            proof->runs, berth_grouped(proof->bytes).text);
+    return;
+  }
+  if (proof->differ) {
+    fprintf(stream,
+            "Proof failed   output %u differs from byte %" PRIu64
+            " on (seed %u, invoke %u), by up to %.3g\n",
+            proof->output, proof->byte, proof->seed, proof->invoke + 1, proof->largest);
+  }
+  if (proof->findings > 0) {
+    fprintf(stream, "Proof failed   %u finding%s of the guard, first: %s\n", proof->findings,
+            proof->findings == 1 ? "" : "s", proof->finding);
+  }
+}
+
+void berth_optimization_print(const berth_optimization_t *optimization,
+                              const berth_optimization_options_t *options, FILE *stream) {
+  const berth_optimization_t *o = optimization;
+  bool failed = o->proven && !berth_proof_holds(&o->proof);
+  char name[256];
+  if (failed) {
+    snprintf(name, sizeof name, "nothing was written");
+  } else {
+    snprintf(name, sizeof name, "%.200s",
+             options->output != NULL ? options->output : "not written");
+  }
+  fprintf(stream, "%s -> %s\n\n", o->path, name);
+  if (o->before.known && o->after.known) {
+    line(stream, "TFLM head", o->before.head_bytes, o->after.head_bytes);
+    line(stream, "TFLM arena", o->before.arena_used_bytes, o->after.arena_used_bytes);
+  } else if (o->after.why_not != NULL) {
+    fprintf(stream, "TFLM           no forecast: %s\n", o->after.why_not);
+  }
+  if (o->plan.offsets != NULL) {
+    fprintf(stream, "Plan           %15s bytes%s%s\n", berth_grouped(o->plan.peak).text,
+            o->plan.with_scratch ? ", scratch included" : ", without any scratch",
+            o->plan.peak == o->plan.lower_bound ? "; proven: none is smaller" : "");
+  } else if (o->plan.worse) {
+    fputs("Plan           none: with scratch around it, TFLM's own is smaller\n", stream);
+  }
+  line(stream, "File", o->file_bytes_before, o->file_bytes);
+  if (o->operators != o->operators_before) {
+    fprintf(stream, "Operators      %u -> %u\n", o->operators_before, o->operators);
+  }
+  for (uint32_t i = 0; berth_cleanup_at(i) != NULL; i++) {
+    if (o->cleaned[i] == 0) continue;
+    fprintf(stream, "Cleaned up     %u: %s\n", o->cleaned[i], berth_cleanup_at(i)->summary);
+  }
+  if (o->tensors_dropped > 0) fprintf(stream, "               %u tensors\n", o->tensors_dropped);
+  if (o->moved > 0)
+    fprintf(stream, "Order          %u operators run later than before\n", o->moved);
+  if (o->shapes_fixed > 0) {
+    fprintf(stream, "Shapes         %u tensors fixed, %u still known only at run time\n",
+            o->shapes_fixed, o->still_dynamic);
+  }
+  if (o->proven) {
+    print_proof(&o->proof, stream);
+  } else {
+    fputs("Proof          none was asked for\n", stream);
+  }
+}
+
+static void proof_json(const berth_proof_t *proof, berth_json_t *json) {
+  berth_json_open(json, "proof", '{');
+  berth_json_bool(json, "equal", berth_proof_holds(proof));
+  berth_json_number(json, "runs", proof->runs);
+  berth_json_number(json, "bytes_compared", proof->bytes);
+  if (proof->differ) {
+    berth_json_open_line(json, "first_difference", '{');
+    berth_json_number(json, "seed", proof->seed);
+    berth_json_number(json, "invoke", proof->invoke);
+    berth_json_number(json, "output", proof->output);
+    berth_json_number(json, "byte", proof->byte);
+    berth_json_close(json, '}');
+  }
+  berth_json_number(json, "findings", proof->findings);
+  if (proof->findings > 0) berth_json_string(json, "finding", proof->finding);
+  berth_json_close(json, '}');
+}
+
+static void need_json(const char *key, const berth_stock_need_t *need, berth_json_t *json) {
+  if (!need->known) {
+    berth_json_null(json, key);
+    return;
+  }
+  berth_json_open_line(json, key, '{');
+  berth_json_number(json, "head_bytes", need->head_bytes);
+  berth_json_number(json, "arena_used_bytes", need->arena_used_bytes);
+  berth_json_number(json, "min_arena_bytes", need->min_arena_bytes);
+  berth_json_close(json, '}');
+}
+
+void berth_optimization_json(const berth_optimization_t *optimization,
+                             const berth_optimization_options_t *options, FILE *stream) {
+  const berth_optimization_t *o = optimization;
+  berth_json_t json = berth_json_to(stream);
+  berth_json_open(&json, NULL, '{');
+  berth_json_number(&json, "schema_version", 1);
+  berth_json_string(&json, "model", o->path);
+  if (options->output != NULL && (!o->proven || berth_proof_holds(&o->proof))) {
+    berth_json_string(&json, "output", options->output);
+  } else {
+    berth_json_null(&json, "output");
+  }
+  berth_json_number(&json, "file_bytes_before", o->file_bytes_before);
+  berth_json_number(&json, "file_bytes", o->file_bytes);
+  berth_json_number(&json, "operators_before", o->operators_before);
+  berth_json_number(&json, "operators", o->operators);
+  berth_json_number(&json, "operators_moved", o->moved);
+  berth_json_open_line(&json, "cleaned", '{');
+  for (uint32_t i = 0; berth_cleanup_at(i) != NULL; i++) {
+    berth_json_number(&json, berth_cleanup_at(i)->name, o->cleaned[i]);
+  }
+  berth_json_close(&json, '}');
+  berth_json_number(&json, "tensors_dropped", o->tensors_dropped);
+  berth_json_number(&json, "shapes_fixed", o->shapes_fixed);
+  berth_json_number(&json, "still_dynamic", o->still_dynamic);
+  need_json("before", &o->before, &json);
+  need_json("after", &o->after, &json);
+  if (o->plan.offsets != NULL) {
+    berth_json_open(&json, "plan", '{');
+    berth_json_number(&json, "peak_bytes", o->plan.peak);
+    berth_json_number(&json, "lower_bound_bytes", o->plan.lower_bound);
+    berth_json_bool(&json, "with_scratch", o->plan.with_scratch);
+    berth_json_open_line(&json, "offsets", '[');
+    for (uint32_t i = 0; i < o->plan.count; i++) {
+      berth_json_signed(&json, NULL, o->plan.offsets[i]);
+    }
+    berth_json_close(&json, ']');
+    berth_json_close(&json, '}');
+  } else {
+    berth_json_null(&json, "plan");
+  }
+  if (o->proven) {
+    proof_json(&o->proof, &json);
+  } else {
+    berth_json_null(&json, "proof");
+  }
+  berth_json_close(&json, '}');
+}

@@ -1,0 +1,155 @@
+/* Running two models side by side and comparing what comes out. */
+#include "host/prove.h"
+#include "host/fill.h"
+#include "host/verdict.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Comparing outputs ----------------------------------------------------------------------- */
+
+static double element(const berth_value_t *value, uint32_t index) {
+  const uint8_t *at = value->data;
+  size_t i = index;
+  switch (value->type) {
+  case BERTH_TYPE_FLOAT32: {
+    float x;
+    memcpy(&x, at + 4 * i, sizeof x);
+    return (double)x;
+  }
+  case BERTH_TYPE_INT8:
+    return (int8_t)at[i];
+  case BERTH_TYPE_UINT8:
+  case BERTH_TYPE_BOOL:
+    return at[i];
+  case BERTH_TYPE_INT16: {
+    int16_t x;
+    memcpy(&x, at + 2 * i, sizeof x);
+    return x;
+  }
+  case BERTH_TYPE_INT32: {
+    int32_t x;
+    memcpy(&x, at + 4 * i, sizeof x);
+    return x;
+  }
+  default:
+    return 0;
+  }
+}
+
+/* Largest difference, in units or relative to the largest magnitude. */
+static double distance(const berth_value_t *a, const berth_value_t *b) {
+  double most = 0, largest = 0;
+  if (a->elements != b->elements || a->type != b->type) return INFINITY;
+  for (uint32_t i = 0; i < a->elements; i++) {
+    double x = element(a, i), y = element(b, i);
+    if (fabs(x) > largest) largest = fabs(x);
+    if (!(fabs(x - y) <= most) && x != y) most = fabs(x - y); /* a NaN counts */
+  }
+  return a->type == BERTH_TYPE_FLOAT32 && largest > 0 ? most / largest : most;
+}
+
+static void compare_outputs(const berth_runner_t *a, const berth_runner_t *b, uint32_t seed,
+                            uint32_t invoke, berth_proof_t *proof) {
+  uint32_t count = berth_model_subgraph(&a->model, 0).outputs.count;
+  for (uint32_t i = 0; i < count; i++) {
+    berth_value_t x = berth_interpreter_output(&a->interpreter, i);
+    berth_value_t y = berth_interpreter_output(&b->interpreter, i);
+    uint32_t bytes = x.bytes < y.bytes ? x.bytes : y.bytes, at = 0;
+    while (at < bytes && x.data[at] == y.data[at]) at++;
+    proof->bytes += bytes;
+    if (at == x.bytes && at == y.bytes) continue;
+    double far = distance(&x, &y);
+    if (!(far <= proof->largest)) proof->largest = far;
+    if (proof->differ) continue;
+    proof->differ = true;
+    proof->seed = seed;
+    proof->invoke = invoke;
+    proof->output = i;
+    proof->byte = at;
+  }
+}
+
+/* ---- Running --------------------------------------------------------------------------------- */
+
+/* The same values into both models' inputs. */
+static void fill_inputs(const berth_runner_t *a, const berth_runner_t *b, uint64_t *state) {
+  uint32_t count = berth_model_subgraph(&a->model, 0).inputs.count;
+  for (uint32_t i = 0; i < count; i++) {
+    berth_value_t x = berth_interpreter_input(&a->interpreter, i);
+    berth_value_t y = berth_interpreter_input(&b->interpreter, i);
+    if (x.data == NULL || x.constant) continue;
+    berth_fill_random(&x, state);
+    if (y.data != NULL && !y.constant && y.bytes == x.bytes) memcpy(y.data, x.data, x.bytes);
+  }
+}
+
+static berth_status_t invoke(berth_runner_t *runner, berth_complaint_t *complaint) {
+  berth_status_t status = berth_interpreter_invoke(&runner->interpreter);
+  if (status != BERTH_OK) {
+    berth_complain(complaint, "%s: cannot be run to prove the result: %s", runner->path,
+                   berth_status_text(status));
+  }
+  return status;
+}
+
+static berth_status_t run_both(berth_runner_t *original, berth_runner_t *result,
+                               const berth_proof_options_t *options, berth_proof_t *proof,
+                               berth_complaint_t *complaint) {
+  berth_subgraph_t a = berth_model_subgraph(&original->model, 0);
+  berth_subgraph_t b = berth_model_subgraph(&result->model, 0);
+  if (a.inputs.count != b.inputs.count || a.outputs.count != b.outputs.count) {
+    berth_complain(complaint, "%s: the result has other inputs or outputs", original->path);
+    return BERTH_ERROR_INTERNAL;
+  }
+  berth_status_t status = BERTH_OK;
+  for (uint32_t seed = 0; seed < options->seeds && status == BERTH_OK; seed++) {
+    uint64_t state = seed + 1;
+    berth_interpreter_reset(&original->interpreter);
+    berth_interpreter_reset(&result->interpreter);
+    for (uint32_t i = 0; i < options->invokes && status == BERTH_OK; i++) {
+      fill_inputs(original, result, &state);
+      status = invoke(original, complaint);
+      if (status == BERTH_OK) status = invoke(result, complaint);
+      if (status == BERTH_OK) compare_outputs(original, result, seed, i, proof);
+      proof->runs++;
+    }
+  }
+  return status;
+}
+
+berth_status_t berth_prove(const char *original, const char *result,
+                           const berth_proof_options_t *options, berth_proof_t *proof,
+                           berth_complaint_t *complaint) {
+  berth_proof_t fresh = {0};
+  berth_verdicts_t *verdicts = calloc(1, sizeof *verdicts);
+  if (verdicts == NULL) {
+    berth_complain(complaint, "out of memory");
+    return BERTH_ERROR_MEMORY;
+  }
+  berth_runner_options_t alone = {.interpreter = {.no_reuse = true, .ignore_model_plan = true},
+                                  .reshape = options->reshape,
+                                  .user = options->user,
+                                  .messages = options->messages};
+  berth_runner_options_t watched = {.guard = true,
+                                    .guard_report = berth_verdict_note,
+                                    .guard_user = verdicts,
+                                    .messages = options->messages};
+  berth_runner_t a, b;
+  berth_status_t status = berth_runner_open(original, &alone, &a, complaint);
+  if (status == BERTH_OK) {
+    status = berth_runner_open(result, &watched, &b, complaint);
+    if (status == BERTH_OK) {
+      status = run_both(&a, &b, options, &fresh, complaint);
+      fresh.findings = verdicts->count;
+      if (verdicts->count > 0) {
+        berth_verdict_text(&b.model, &verdicts->findings[0], fresh.finding, sizeof fresh.finding);
+      }
+      berth_runner_close(&b);
+    }
+    berth_runner_close(&a);
+  }
+  free(verdicts);
+  if (status == BERTH_OK) *proof = fresh;
+  return status;
+}
