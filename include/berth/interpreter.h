@@ -130,9 +130,11 @@ typedef struct berth_interpreter_options {
   bool ignore_model_plan;  /* don't use the OfflineMemoryAllocation in the model */
   bool no_reuse;           /* every tensor its own memory: all can be read after an invoke */
   bool keep_inputs;        /* graph inputs keep their values during the whole invoke */
-  bool store_multipliers;  /* spend memory on per-channel multipliers instead of time */
-  bool portable;           /* only portable C kernels, whatever the processor offers */
-  berth_log_t log;         /* may be NULL */
+  uint32_t spare;         /* bytes beyond the plan's peak that scratch may take which operators wish
+                             for, to be faster; 0: a 64th of the peak */
+  bool store_multipliers; /* spend memory on per-channel multipliers instead of time */
+  bool portable;          /* only portable C kernels, whatever the processor offers */
+  berth_log_t log;        /* may be NULL */
   berth_observe_t observe; /* may be NULL */
   berth_deliver_t deliver; /* may be NULL. Outputs then live only until they are delivered. */
   berth_observe_rows_t observe_rows; /* may be NULL */

@@ -234,14 +234,18 @@ static uint64_t persistent_bytes(const berth_job_t *job) {
   return sum;
 }
 
-/* Bytes up to which wishes may go: what planning has borrowed anyway, and a 64th of the peak. */
+/* Bytes up to which wishes may go: what planning has borrowed anyway, and what the caller spares.
+ */
 static uint32_t wish_limit(const berth_job_t *job) {
   const berth_needs_t *needs = &job->interpreter->needs;
-  uint64_t limit = (uint64_t)needs->peak + needs->peak / 64, persistent = persistent_bytes(job);
+  uint32_t spare = job->interpreter->options.spare;
+  if (spare == 0) spare = needs->peak / 64;
+  uint64_t limit = (uint64_t)needs->peak + spare, persistent = persistent_bytes(job);
   if (!job->loan.separate && needs->planning > persistent + limit) {
     limit = needs->planning - persistent;
   }
   limit &= ~(uint64_t)15;
+  if (limit > ACTIVATIONS_MAX) limit = ACTIVATIONS_MAX & ~15u;
   return limit < needs->peak ? needs->peak : (uint32_t)limit;
 }
 
