@@ -15,6 +15,7 @@ enum {
 
 /* argv[0] is the command's own name. */
 int command_bisect(int argc, char **argv);
+int command_check(int argc, char **argv);
 int command_check_plan(int argc, char **argv);
 int command_inspect(int argc, char **argv);
 int command_optimize(int argc, char **argv);

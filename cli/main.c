@@ -17,6 +17,7 @@ static const command_t commands[] = {
     {"inspect", command_inspect, "list a model's operators and tensors, with sizes and lifetimes"},
     {"report", command_report, "write an HTML page that shows a plan, or compares two"},
     {"run", command_run, "execute a model inside its plan, time it, compare it with recordings"},
+    {"check", command_check, "hold a model's arena against a limit, and name the largest causes"},
     {"optimize", command_optimize, "write a model that needs less memory in stock runtimes"},
     {"check-plan", command_check_plan, "say what is wrong with somebody's plan for a model"},
     {"bisect", command_bisect, "find the sharing of memory that changes a model's results"},

@@ -240,6 +240,27 @@ bool option_set_sweep(options_t *options, const char *argument) {
   return *at == '\0';
 }
 
+bool option_set_runtime(options_t *options, const char *argument) {
+  for (int runtime = BERTH_CHECK_PLAN; runtime <= BERTH_CHECK_TFLM; runtime++) {
+    options->runtime = (berth_check_runtime_t)runtime;
+    if (strcmp(argument, berth_check_runtime_name(options->runtime)) == 0) return true;
+  }
+  return false;
+}
+
+bool option_set_bits(options_t *options, const char *argument) {
+  static const char *const names[] = {"64", "arm", "32"}; /* of berth_abi_t */
+  for (int abi = BERTH_ABI_64; abi <= BERTH_ABI_I386; abi++) {
+    options->abi = (berth_abi_t)abi;
+    if (strcmp(argument, names[abi]) == 0) return true;
+  }
+  return false;
+}
+
+bool option_set_max_arena(options_t *options, const char *argument) {
+  return whole_number(argument, true, &options->max_arena) && options->max_arena > 0;
+}
+
 bool option_set_instances(options_t *options, const char *argument) {
   uint64_t value;
   if (!whole_number(argument, false, &value) || value == 0 || value > 65536) return false;

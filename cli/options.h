@@ -4,6 +4,7 @@
 #define BERTH_CLI_OPTIONS_H
 
 #include "host/execute.h"
+#include "host/limit_check.h"
 #include "host/optimize.h"
 #include "host/planning.h"
 #include "host/subject.h"
@@ -20,8 +21,9 @@ enum {
   FOR_CHECK_PLAN = 8,
   FOR_BISECT = 16,
   FOR_REPORT = 32,
-  FOR_OPTIMIZE = 64,
-  FOR_ALL = 127
+  FOR_CHECK = 64,
+  FOR_OPTIMIZE = 128,
+  FOR_ALL = 255
 };
 
 #define RESERVES_MAX 256
@@ -41,7 +43,10 @@ typedef struct options {
   bool print_usage;
   bool print_allocations;
   berth_sweep_t sweep;
-  uint32_t instances; /* 0: not asked for */
+  uint32_t instances;            /* 0: not asked for */
+  berth_check_runtime_t runtime; /* check: whose arena is meant */
+  berth_abi_t abi;               /* of stock TFLM */
+  uint64_t max_arena;            /* check: bytes; 0: not given */
   bool help;
   const char *like;   /* "tflm", "tflite" or NULL */
   const char *output; /* NULL: none */

@@ -1,5 +1,6 @@
 /* berth report: one HTML page that shows a plan, or two plans before and after. */
 #include "commands.h"
+#include "host/advice.h"
 #include "host/json.h"
 #include "host/output.h"
 #include "host/page.h"
@@ -13,14 +14,28 @@ typedef struct side {
   berth_subject_t subject;
   berth_outcome_t outcome;
   berth_plan_report_t report;
+  berth_advices_t advices;
   bool is_open;
 } side_t;
 
 static void side_close(side_t *side) {
   if (!side->is_open) return;
+  berth_advices_free(&side->advices);
   berth_outcome_free(&side->outcome);
   berth_subject_close(&side->subject);
   side->is_open = false;
+}
+
+/* Adds what would lower the peak, if that is for the page; the exit status. */
+static int advise(const options_t *options, side_t *side) {
+  berth_complaint_t complaint;
+  if (options->output == NULL || !side->subject.is_model) return EXIT_DONE;
+  if (berth_advise(&side->subject, &options->subject, options->planner, &options->planning,
+                   &side->outcome.plan, &side->advices, &complaint) != BERTH_OK) {
+    return failed(&complaint);
+  }
+  side->report.advices = &side->advices;
+  return EXIT_DONE;
 }
 
 /* Opens and plans; the exit status. */
@@ -39,7 +54,7 @@ static int side_open(const options_t *options, const char *path, side_t *side) {
   side->report.outcome = &side->outcome;
   side->report.outcomes = &side->outcome;
   side->report.outcome_count = 1;
-  if (side->outcome.has_plan) return EXIT_DONE;
+  if (side->outcome.has_plan) return advise(options, side);
   bool impossible = side->outcome.status == BERTH_INFEASIBLE;
   berth_complain(&complaint, "%s: %s, so there is nothing to draw (berth plan says more)", path,
                  impossible ? "it is proven that no plan fits" : "no plan that fits was found");

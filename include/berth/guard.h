@@ -7,6 +7,8 @@
  *   - what it leaves as the pattern was not written;
  *   - what differs otherwise depends on bytes that it should not have read;
  *   - a byte that changed and is neither its output, its scratch nor its state was clobbered.
+ * An operator that runs row by row is watched piece by piece: rows that its windows don't name
+ * count as memory that it should not read, rows that are done as memory that is not its own.
  * Nothing is checked by sampling, and a finding names the first operator that broke the contract,
  * since every operator is judged with intact inputs.
  *

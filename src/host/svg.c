@@ -240,27 +240,18 @@ static void draw_peak(const map_t *map) {
 static bool draw_load(const map_t *map) {
   const berth_subject_t *subject = map->report->subject;
   const berth_placement_t *placements = map->report->outcome->plan.placements;
-  uint64_t *change = calloc((size_t)subject->step_count + 1, sizeof *change);
-  if (change == NULL) return false;
-  for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
-    const berth_buffer_t *buffer = &subject->problem.buffers[i];
-    if (placements[i].region != map->region) continue;
-    change[buffer->first] += buffer->size;
-    change[buffer->last + 1] -= buffer->size; /* wraps, and back again in the sum below */
-  }
-  uint64_t load = 0;
+  uint64_t *load = berth_load_by_step(subject, placements, map->region);
+  if (load == NULL) return false;
   fputs("<path fill=\"none\" stroke=\"#111\" stroke-width=\"1.5\" stroke-dasharray=\"5 3\" d=\"",
         map->stream);
   for (uint32_t step = 0; step < subject->step_count; step++) {
-    load += change[step];
-    if (change[step] != 0 || step == 0) {
-      /* Pairs may let buffers overlap: then more is live than the map is high. */
-      double y = y_of(map, load < map->peak ? load : map->peak);
-      fprintf(map->stream, step == 0 ? "M%.2f %.2f" : "H%.2fV%.2f", x_of(map, step), y);
-    }
+    if (step > 0 && load[step] == load[step - 1]) continue;
+    /* Pairs may let buffers overlap: then more is live than the map is high. */
+    double y = y_of(map, load[step] < map->peak ? load[step] : map->peak);
+    fprintf(map->stream, step == 0 ? "M%.2f %.2f" : "H%.2fV%.2f", x_of(map, step), y);
   }
   fprintf(map->stream, "H%d\"><title>load: bytes live in each step</title></path>\n", RIGHT);
-  free(change);
+  free(load);
   return true;
 }
 

@@ -20,9 +20,20 @@ static berth_status_t refused(const berth_call_t *call, berth_status_t status) {
 }
 
 void berth_run_zero_outputs(const berth_call_t *call) {
+  const berth_interpreter_t *interpreter = call->interpreter;
+  const berth_invoke_t *progress = &interpreter->progress;
+  bool rows = call->subgraph == 0 && progress->run != NULL &&
+              berth_run_piece_kind(interpreter) == BERTH_ROW_LOCAL;
   for (uint32_t i = 0; i < call->op.outputs.count; i++) {
     berth_value_t value = berth_output(call, i);
-    if (value.data != NULL) memset(value.data, 0, value.bytes);
+    if (value.data == NULL) continue;
+    if (!rows) {
+      memset(value.data, 0, value.bytes);
+      continue;
+    }
+    for (uint32_t row = progress->piece.first_row; row < progress->piece.last_row; row++) {
+      memset(berth_row(&value, row), 0, value.row_bytes);
+    }
   }
 }
 
@@ -318,6 +329,7 @@ static uint32_t take(berth_interpreter_t *interpreter, const uint8_t *rows, uint
            value.row_bytes);
   }
   piece->first_row += count;
+  if (interpreter->guard != NULL) interpreter->guard->synchronised = false;
   return count;
 }
 

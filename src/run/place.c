@@ -32,7 +32,7 @@ static uint32_t last_step(const berth_job_t *job, const berth_graph_tensor_t *te
   }
   uint32_t last = tensor->first;
   if (tensor->last_reader != BERTH_NOBODY) {
-    uint32_t reader = berth_job_step(job, tensor->last_reader);
+    uint32_t reader = berth_run_step_of(job->interpreter, tensor->last_reader);
     if (reader > last) last = reader;
   }
   return last;
@@ -50,12 +50,7 @@ static berth_status_t settle_lifetimes(berth_job_t *job) {
       tensor->allocation = BERTH_ALLOCATION_ARENA_RW;
       tensor->bytes = berth_run_held_bytes(&value);
       tensor->last = last_step(job, tensor);
-      if (value.ring < value.rows) { /* lives while its run does, be it an input or an output */
-        if (tensor->producer == BERTH_NOBODY)
-          tensor->first = berth_job_step(job, tensor->last_reader);
-        tensor->last = tensor->first;
-      }
-      berth_job_widen(job, &tensor->first, &tensor->last);
+      berth_run_widen(job->interpreter, tensor);
     } else if (tensor->allocation != BERTH_ALLOCATION_PERSISTENT) {
       tensor->allocation = BERTH_ALLOCATION_NONE;
     }
@@ -127,8 +122,15 @@ static void add_scratch(berth_job_t *job, uint32_t subgraph, uint32_t op) {
   uint32_t count = scratch >> OPERATOR_SCRATCH_SHIFT & 7u;
   uint32_t number = first_scratch(scratch);
   uint32_t first = job->graph.called_first[subgraph], last = job->graph.called_last[subgraph];
-  if (subgraph == 0) first = last = berth_job_step(job, op);
-  berth_job_widen(job, &first, &last);
+  if (subgraph == 0) {
+    uint32_t run;
+    first = last = berth_run_step_of(interpreter, op);
+    const berth_stream_run_t *streamed = berth_run_of_step(interpreter, first, &run);
+    if (streamed != NULL) {
+      first = streamed->first;
+      last = streamed->last;
+    }
+  }
   uint32_t align = interpreter->options.alignment > 16 ? interpreter->options.alignment : 16;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t bytes = 0, wish;

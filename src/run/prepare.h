@@ -50,15 +50,9 @@ void berth_job_note_contract(berth_job_t *job, uint32_t op, berth_contract_t *co
 /* With all contracts and shapes known: makes the row schedules. */
 berth_status_t berth_job_make_runs(berth_job_t *job);
 
-/* The step in which an operator of subgraph 0 runs. */
-uint32_t berth_job_step(const berth_job_t *job, uint32_t op);
-
 /* Does an operator of subgraph 0 belong to a run? Its output cannot take the memory of an input:
  * both have rows that are live. */
 bool berth_job_is_streamed(const berth_job_t *job, uint32_t op);
-
-/* What is live in a step of a run is live in all of them. */
-void berth_job_widen(const berth_job_t *job, uint32_t *first, uint32_t *last);
 
 /* Is it a tensor that never exists, since its readers see another one's rows? */
 bool berth_job_is_unseen(const berth_job_t *job, uint32_t tensor);

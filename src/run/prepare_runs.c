@@ -34,18 +34,10 @@ berth_status_t berth_job_begin_runs(berth_job_t *job) {
   return BERTH_OK;
 }
 
-uint32_t berth_job_step(const berth_job_t *job, uint32_t op) {
-  const berth_stream_plan_t *plan = job->interpreter->options.stream;
-  if (plan == NULL || plan->order == NULL) return op;
-  uint32_t step = 0;
-  while (step + 1 < plan->step_count && plan->order[step] != op) step++;
-  return step;
-}
-
 static const berth_stream_run_t *run_of_operator(const berth_job_t *job, uint32_t op) {
   uint32_t number;
   if (job->contracts == NULL) return NULL;
-  return berth_run_of_step(job->interpreter, berth_job_step(job, op), &number);
+  return berth_run_of_step(job->interpreter, berth_run_step_of(job->interpreter, op), &number);
 }
 
 bool berth_job_is_streamed(const berth_job_t *job, uint32_t op) {
@@ -135,19 +127,10 @@ berth_status_t berth_job_make_runs(berth_job_t *job) {
 
 /* ---- Lifetimes and scratch ------------------------------------------------------------------- */
 
-void berth_job_widen(const berth_job_t *job, uint32_t *first, uint32_t *last) {
-  uint32_t number;
-  if (job->contracts == NULL) return;
-  const berth_stream_run_t *run = berth_run_of_step(job->interpreter, *first, &number);
-  if (run != NULL) *first = run->first;
-  run = berth_run_of_step(job->interpreter, *last, &number);
-  if (run != NULL) *last = run->last;
-}
-
 bool berth_job_is_unseen(const berth_job_t *job, uint32_t tensor) {
   const berth_graph_tensor_t *info = &job->graph.tensors[tensor];
   if (job->contracts == NULL || info->subgraph != 0 || info->producer == BERTH_NOBODY) return false;
-  uint32_t number, step = berth_job_step(job, info->producer);
+  uint32_t number, step = berth_run_step_of(job->interpreter, info->producer);
   if (berth_run_of_step(job->interpreter, step, &number) == NULL) return false;
   return berth_stream_is_view(&job->interpreter->runs[number], step);
 }

@@ -134,8 +134,21 @@ const berth_stream_run_t *berth_run_of_step(const berth_interpreter_t *interpret
 /* Do the rows of this graph input come from the caller? */
 bool berth_run_is_pushed(const berth_interpreter_t *interpreter, uint32_t input);
 
+/* The step in which an operator of the main subgraph runs. */
+uint32_t berth_run_step_of(const berth_interpreter_t *interpreter, uint32_t op);
+
+/* Makes the lifetime of a tensor that of the streamed plan: what is live in a step of a run is live
+ * in all of them, and what has a ring in no others. */
+void berth_run_widen(const berth_interpreter_t *interpreter, berth_graph_tensor_t *tensor);
+
 /* A tensor as the operator of the piece that is being made sees it, or as it is. */
 berth_value_t berth_run_seen(const berth_call_t *call, uint32_t tensor);
+
+/* A tensor as it is. */
+berth_value_t berth_run_unseen(const berth_call_t *call, uint32_t tensor);
+
+/* Does the current piece's operator run row by row, accumulate or run whole? */
+berth_kind_t berth_run_piece_kind(const berth_interpreter_t *interpreter);
 
 /* Evaluates the current piece. */
 berth_status_t berth_run_evaluate_piece(berth_call_t *call);
@@ -145,6 +158,12 @@ bool berth_run_next_piece(berth_interpreter_t *interpreter);
 
 /* Has the operator of the current piece nothing left to do? */
 bool berth_run_is_last_piece(const berth_interpreter_t *interpreter);
+
+/* Bytes of scratch[0] of an operator that accumulates in a run. */
+static inline uint32_t berth_run_sum_bytes(const berth_contract_t *contract) {
+  return contract->accumulator > contract->scratch[0] ? contract->accumulator
+                                                      : contract->scratch[0];
+}
 
 /* Bytes in memory of a tensor, or of its ring. */
 static inline uint32_t berth_run_held_bytes(const berth_value_t *value) {
@@ -164,7 +183,8 @@ berth_run_graph_options(const berth_interpreter_t *interpreter) {
 /* Evaluates an operator: whole, or the current piece of it. */
 berth_status_t berth_run_evaluate(berth_call_t *call);
 
-/* Zeroes the outputs of an operator that writes only part of them. */
+/* Zeroes the outputs of an operator that writes only part of them, or what the current piece makes
+ * of them. */
 void berth_run_zero_outputs(const berth_call_t *call);
 
 /* Runs all operators of a subgraph. */

@@ -32,6 +32,30 @@ bool berth_run_is_pushed(const berth_interpreter_t *interpreter, uint32_t input)
   return tensor != BERTH_NO_TENSOR && plan->rings[tensor] != 0;
 }
 
+uint32_t berth_run_step_of(const berth_interpreter_t *interpreter, uint32_t op) {
+  const berth_stream_plan_t *plan = interpreter->options.stream;
+  if (plan == NULL || plan->order == NULL) return op;
+  uint32_t step = 0;
+  while (step + 1 < plan->step_count && plan->order[step] != op) step++;
+  return step;
+}
+
+void berth_run_widen(const berth_interpreter_t *interpreter, berth_graph_tensor_t *tensor) {
+  const berth_stream_plan_t *plan = interpreter->options.stream;
+  uint32_t number;
+  if (interpreter->runs == NULL) return;
+  if (tensor->subgraph == 0 && plan->rings != NULL && plan->rings[tensor->tensor] > 0) {
+    if (tensor->producer == BERTH_NOBODY && tensor->last_reader != BERTH_NOBODY) {
+      tensor->first = berth_run_step_of(interpreter, tensor->last_reader);
+    }
+    tensor->last = tensor->first;
+  }
+  const berth_stream_run_t *run = berth_run_of_step(interpreter, tensor->first, &number);
+  if (run != NULL) tensor->first = run->first;
+  run = berth_run_of_step(interpreter, tensor->last, &number);
+  if (run != NULL) tensor->last = run->last;
+}
+
 /* ---- The current piece ----------------------------------------------------------------------- */
 
 static const berth_stream_node_t *current_node(const berth_interpreter_t *interpreter) {
@@ -48,6 +72,14 @@ bool berth_run_next_piece(berth_interpreter_t *interpreter) {
 bool berth_run_is_last_piece(const berth_interpreter_t *interpreter) {
   const berth_stream_node_t *node = current_node(interpreter);
   return node->made == node->rows;
+}
+
+berth_kind_t berth_run_piece_kind(const berth_interpreter_t *interpreter) {
+  return (berth_kind_t)current_node(interpreter)->kind;
+}
+
+berth_value_t berth_run_unseen(const berth_call_t *call, uint32_t tensor) {
+  return berth_interpreter_tensor(call->interpreter, call->subgraph, tensor);
 }
 
 /* An accumulating operator may see the rows of the tensor that a RESHAPE before it would have

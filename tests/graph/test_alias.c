@@ -3,41 +3,21 @@
 #include "test.h"
 
 #include "berth/alias.h"
-#include "graph/network.h"
+#include "graph/random_network.h"
 #include <stdio.h>
 #include <stdlib.h>
 
 #define ALIGN 16u
-#define ROOM  4096u /* bytes of memory that a random graph may take */
 
 typedef struct case_ {
   network_t net;
   berth_model_t model;
   berth_graph_t graph;
-  berth_sharing_t sharing[NETWORK_OPS];
+  berth_sharing_t sharing[RANDOM_OPS];
   berth_alias_options_t options;
   berth_alias_t *aliases;
   void *memory[2];
 } case_t;
-
-static berth_sharing_t sharing_of(int code) {
-  switch (code) {
-  case BERTH_BUILTIN_RELU:
-    return (berth_sharing_t){1, BERTH_VIEW_NONE};
-  case BERTH_BUILTIN_ADD:
-    return (berth_sharing_t){3, BERTH_VIEW_NONE};
-  case BERTH_BUILTIN_MUL: /* as if it could be written over its second input only */
-    return (berth_sharing_t){2, BERTH_VIEW_NONE};
-  case BERTH_BUILTIN_SQUEEZE:
-    return (berth_sharing_t){1, BERTH_VIEW_SAME};
-  case BERTH_BUILTIN_CONCATENATION:
-    return (berth_sharing_t){0, BERTH_VIEW_CONCAT};
-  case BERTH_BUILTIN_SPLIT:
-    return (berth_sharing_t){0, BERTH_VIEW_SPLIT};
-  default:
-    return (berth_sharing_t){0, BERTH_VIEW_NONE};
-  }
-}
 
 static void find(case_t *c, berth_overlap_t overlap, bool keep_inputs) {
   for (int i = 0; i < 2; i++) free(c->memory[i]);
@@ -201,96 +181,15 @@ static void misaligned_slices_are_copied(void **state) {
 
 /* ---- Random graphs -------------------------------------------------------------------------- */
 
-static uint32_t next_random(uint32_t *seed) {
-  *seed = *seed * 1664525u + 1013904223u;
-  return *seed >> 8;
-}
-
-static char texts[4 * NETWORK_OPS][64];
-static uint32_t text_count;
-
-static const char *text(const uint32_t *list, uint32_t count) {
-  char *to = texts[text_count++];
-  size_t used = 0;
-  to[0] = '\0';
-  for (uint32_t i = 0; i < count; i++) {
-    used += (size_t)snprintf(to + used, sizeof texts[0] - used, "%s%u", i > 0 ? " " : "", list[i]);
-  }
-  return to;
-}
-
-/* Ten operators or so on what is there already. */
-static void make_random(case_t *c, uint32_t seed) {
-  static char shapes[NETWORK_TENSORS][16];
-  uint32_t sizes[NETWORK_TENSORS], count = 0, readers[NETWORK_TENSORS] = {0};
-  memset(c, 0, sizeof *c);
-  text_count = 0;
-  uint32_t inputs = 1 + next_random(&seed) % 2;
-  const uint32_t unit = next_random(&seed) % 4 == 0 ? 8 : 16;
-  while (count < inputs) sizes[count++] = unit * (1 + next_random(&seed) % 3);
-  network_subgraph_t *s = &c->net.subgraphs[0];
-  while (s->op_count < NETWORK_OPS && count < NETWORK_TENSORS - 2) {
-    uint32_t a = next_random(&seed) % count, b = next_random(&seed) % count;
-    uint32_t reads[2] = {a, b}, read_count = 1, writes[2] = {count, count + 1}, write_count = 1;
-    int code = BERTH_BUILTIN_CONV_2D;
-    sizes[count] = unit * (1 + next_random(&seed) % 4);
-    switch (next_random(&seed) % 8) {
-    case 0:
-    case 1:
-      code = BERTH_BUILTIN_RELU;
-      sizes[count] = sizes[a];
-      break;
-    case 2:
-      code = BERTH_BUILTIN_SQUEEZE;
-      sizes[count] = sizes[a];
-      break;
-    case 3:
-      code = next_random(&seed) % 2 ? BERTH_BUILTIN_ADD : BERTH_BUILTIN_MUL;
-      sizes[count] = sizes[a]; /* b may be of another size, as if it were broadcast */
-      read_count = 2;
-      break;
-    case 4:
-      if (sizes[a] + sizes[b] > ROOM / NETWORK_TENSORS) break;
-      code = BERTH_BUILTIN_CONCATENATION;
-      sizes[count] = sizes[a] + sizes[b];
-      read_count = 2;
-      break;
-    case 5:
-      if (sizes[a] < 2 * unit) break;
-      code = BERTH_BUILTIN_SPLIT;
-      sizes[count] = unit;
-      sizes[count + 1] = sizes[a] - unit;
-      write_count = 2;
-      break;
-    default:
-      break;
-    }
-    for (uint32_t i = 0; i < read_count; i++) readers[reads[i]]++;
-    op(&c->net, 0, code, text(reads, read_count), text(writes, write_count));
-    count += write_count;
-  }
-  uint32_t outputs[NETWORK_TENSORS], output_count = 0;
-  for (uint32_t t = 0; t < count; t++) {
-    snprintf(shapes[t], sizeof shapes[t], "%u", sizes[t]);
-    tensor(&c->net, 0, BERTH_TYPE_INT8, shapes[t], 0);
-    if (readers[t] == 0 ? next_random(&seed) % 4 != 0 : next_random(&seed) % 8 == 0) {
-      outputs[output_count++] = t;
-    }
-  }
-  const uint32_t first[2] = {0, 1};
-  s->inputs = text(first, inputs);
-  s->outputs = text(outputs, output_count);
-}
-
 /* What byte `at` of a tensor must hold; views hold what they view. */
-static uint32_t expected[NETWORK_TENSORS][ROOM / NETWORK_TENSORS];
+static uint32_t expected[RANDOM_TENSORS][ROOM / RANDOM_TENSORS];
 
 /* Lets every operator read its inputs and write its outputs; where tensors lie is in `place`. */
 static void run(const case_t *c, const uint64_t *place, uint32_t seed) {
-  static uint32_t memory[ROOM * NETWORK_TENSORS];
+  static uint32_t memory[ROOM * RANDOM_TENSORS];
   static uint32_t fresh;
   const network_subgraph_t *s = &c->net.subgraphs[0];
-  int64_t list[NETWORK_TENSORS];
+  int64_t list[RANDOM_TENSORS];
   memset(memory, 0, sizeof memory);
   uint32_t inputs = numbers(s->inputs, list);
   for (uint32_t i = 0; i < inputs; i++) {
@@ -352,11 +251,12 @@ static void random_graphs_read_what_was_written_and_never_need_more(void **state
   uint32_t smaller = 0, shared = 0, slices = 0;
   static case_t c;
   for (uint32_t seed = 1; seed <= 20000; seed++) {
-    make_random(&c, seed);
+    memset(&c, 0, sizeof c);
+    random_network(&c.net, seed, RANDOM_OPS);
     find(&c, seed % 7 == 0 ? BERTH_OVERLAP_VIEWS : BERTH_OVERLAP_INPLACE, seed % 5 == 0);
-    uint64_t place[NETWORK_TENSORS], offsets[NETWORK_TENSORS], end = 0;
-    uint32_t roots[NETWORK_TENSORS], count;
-    berth_buffer_t buffers[NETWORK_TENSORS];
+    uint64_t place[RANDOM_TENSORS], offsets[RANDOM_TENSORS], end = 0;
+    uint32_t roots[RANDOM_TENSORS], count;
+    berth_buffer_t buffers[RANDOM_TENSORS];
     assert_int_equal(berth_alias_buffers(&c.graph, c.aliases, ALIGN, buffers, roots, &count),
                      BERTH_OK);
     /* Greedy by size, so that memory is reused between groups as well. */

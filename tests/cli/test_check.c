@@ -1,0 +1,104 @@
+/* berth check, and what is built on it: the CMake function and the GitHub Action. */
+#include "program.h"
+
+#define MODEL "models/mobilenet_v1_0.25_96_int8.tflite"
+
+static void a_model_fits_up_to_its_peak_and_not_a_byte_less(void **state) {
+  (void)state;
+  assert_status("berth check " MODEL " --max-arena 55296", 0);
+  assert_says(out, "0 bytes are left");
+  assert_status("berth check " MODEL " --max-arena 55295", 3);
+  assert_says(out, "1 bytes over\nThe largest causes:\n          36,864  tensor 9 ");
+  assert_says(out, "\n          18,432  tensor 6 block1/depthwise: made by operator 1 "
+                   "DEPTHWISE_CONV_2D; read here for the last time\n");
+}
+
+static void each_runtimes_need_is_what_its_own_command_says(void **state) {
+  (void)state;
+  assert_status("berth run " MODEL " --planner best --json | grep '\"total_bytes\"' | "
+                "tr -dc 0-9 >$dir/total; berth check " MODEL
+                " --max-arena 1K --runtime berth --json "
+                "| grep '\"arena_bytes\"' | tr -dc 0-9 | cmp - $dir/total",
+                0);
+  assert_status("berth check " MODEL " --max-arena 1K --runtime tflm --json", 3);
+  assert_says(out, "\"runtime\": \"tflm\"");
+  assert_says(out, "\"verdict\": \"over\"");
+}
+
+static void stock_tflms_need_is_the_measured_one(void **state) {
+  (void)state;
+  if (run("test -f \"${BERTH_SHARED:-../shared}/corpus/manifest.json\"") != 0) {
+    print_message("skipped: there is no corpus in ../shared\n");
+    skip();
+  }
+  assert_status("python3 -B tests/cli/check_tflm_limit.py \"$berth\" "
+                "\"${BERTH_SHARED:-../shared}/corpus\"",
+                0);
+}
+
+static void what_is_unknown_is_undecided_and_what_is_wrong_is_refused(void **state) {
+  (void)state;
+  assert_status("berth check models/custom_op.tflite --max-arena 1M", 4);
+  assert_says(out, "undecided, since the size of 1 tensor is known only at run time");
+  assert_status("berth check models/custom_op.tflite --max-arena 1K", 3);
+  assert_refused("berth check " MODEL, 2, "--max-arena");
+  assert_refused("berth check " MODEL " --max-arena 0", 2, "--max-arena");
+  assert_refused("berth check " MODEL " --max-arena 64Q", 2, "64Q");
+  assert_refused("berth check " MODEL " --max-arena 1K --runtime onnx", 2, "--runtime");
+  assert_refused("berth check $dir/none.tflite --max-arena 1K", 1, "none.tflite");
+  assert_refused("berth check models/custom_op.tflite --max-arena 1K --runtime berth", 1,
+                 "KeepConfident");
+  assert_status("berth check --help", 0);
+  assert_says(out, "--max-arena N");
+}
+
+static void the_cmake_function_makes_a_test_that_fails_over_the_limit(void **state) {
+  (void)state;
+  write_file("CMakeLists.txt",
+             "cmake_minimum_required(VERSION 3.22)\nproject(firmware NONE)\nenable_testing()\n"
+             "include(${SOURCE}/cmake/BerthCheckModel.cmake)\n"
+             "berth_check_model(NAME fits MODEL ${SOURCE}/" MODEL " MAX_ARENA 54K)\n"
+             "berth_check_model(NAME over MODEL ${SOURCE}/" MODEL " MAX_ARENA 54K RUNTIME tflm "
+             "OPTIONS --bits arm)\n");
+  assert_status("cmake -S $dir -B $dir/b -DSOURCE=$PWD -DBERTH=$berth >/dev/null && "
+                "ctest --test-dir $dir/b -R fits",
+                0);
+  assert_status("ctest --test-dir $dir/b -R over --output-on-failure", 8);
+  assert_says(out, "bytes over");
+  assert_says(out, "block1/pointwise");
+  write_file("CMakeLists.txt", "cmake_minimum_required(VERSION 3.22)\nproject(firmware NONE)\n"
+                               "include(${SOURCE}/cmake/BerthCheckModel.cmake)\n"
+                               "berth_check_model(NAME x MODEL nowhere.tflite MAX_ARENA 54K)\n");
+  assert_status("cmake -S $dir -B $dir/c -DSOURCE=$PWD -DBERTH=$berth", 1);
+  assert_says(err, "there is no");
+}
+
+/* The action's script, run as the runner would, with a program that is built already. */
+static void the_action_fails_if_one_of_its_models_is_over(void **state) {
+  (void)state;
+  static const char action[] =
+      "mkdir -p $dir/t/berth && ln -sf $berth $dir/t/berth/berth && "
+      "python3 -c \"import sys; t=open('action.yml').read(); "
+      "t=t[t.index('failed=0'):]; open(sys.argv[1],'w').write(t)\" $dir/action.sh && "
+      "RUNNER_TEMP=$dir/t GITHUB_STEP_SUMMARY=$dir/summary MAX_ARENA=%s RUNTIME=plan OPTIONS= "
+      "MODELS='models/resnet8_int8.tflite " MODEL "' bash $dir/action.sh";
+  char command[1024];
+  snprintf(command, sizeof command, action, "54K");
+  assert_status(command, 0);
+  snprintf(command, sizeof command, action, "50K");
+  assert_status(command, 1);
+  assert_status("cat $dir/summary", 0);
+  assert_says(out, "4,096 bytes over");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_model_fits_up_to_its_peak_and_not_a_byte_less),
+      cmocka_unit_test(each_runtimes_need_is_what_its_own_command_says),
+      cmocka_unit_test(stock_tflms_need_is_the_measured_one),
+      cmocka_unit_test(what_is_unknown_is_undecided_and_what_is_wrong_is_refused),
+      cmocka_unit_test(the_cmake_function_makes_a_test_that_fails_over_the_limit),
+      cmocka_unit_test(the_action_fails_if_one_of_its_models_is_over),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}

@@ -1,0 +1,38 @@
+// Numbers and names as people read them; the same forms as the program's (src/host/text.c).
+
+export const grouped = (number) => String(Math.round(number)).replace(/\B(?=(\d{3})+$)/g, ",");
+
+export function bytes(number) {
+  const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+  let unit = 0;
+  let value = number;
+  while (Math.abs(value) >= (unit > 0 ? 1023.95 : 1024) && unit < units.length - 1) {
+    value /= 1024;
+    unit++;
+  }
+  return unit === 0 ? `${Math.round(value)} B` : `${value.toFixed(1)} ${units[unit]}`;
+}
+
+export const percent = (part, whole) => (whole > 0 ? `${((100 * part) / whole).toFixed(1)} %` : "–");
+
+export const plural = (count, one, many = `${one}s`) => `${grouped(count)} ${count === 1 ? one : many}`;
+
+// Control characters, and marks that would turn the direction of what follows, cannot be seen.
+// eslint-disable-next-line no-control-regex
+const unseen = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff]/g;
+
+export const printable = (name) => (name === "" ? "(no name)" : name.replace(unseen, "\ufffd"));
+
+// "model/block_1/conv;model/bn" as a narrow place takes it: what follows the last slash.
+export function shortName(name) {
+  const short = name.split(";").pop().split("/").filter(Boolean).pop();
+  return short ?? name;
+}
+
+export const fileName = (path) => printable(path.split("/").filter(Boolean).pop() ?? path);
+
+// A name for the middle of a sentence: its last part, with an end if that is long.
+export function briefly(name) {
+  const short = printable(shortName(name));
+  return short.length > 40 ? `${short.slice(0, 24)}…${short.slice(-12)}` : short;
+}

@@ -1,0 +1,553 @@
+// The map: time to the right, addresses up, and below it the usage of each class over time, on one
+// canvas; what follows the pointer is on a second one above it. d3-zoom turns wheel, drag and touch
+// into a transform. Only what is in view is drawn, and hit tests go through the region's list: both
+// take well under a frame for many thousands of buffers.
+import { scaleLinear } from "d3-scale";
+import { select } from "d3-selection";
+import { zoom, zoomIdentity } from "d3-zoom";
+import { CLASSES, letterOf, operatorAt } from "./facts.js";
+import { bytes, printable, shortName } from "./format.js";
+
+const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
+const TOP = 26; // the peak's label
+const AXIS = 22; // steps, between map and usage
+const BOTTOM = 6;
+
+export class MemoryMap {
+  // `on` has hover(hit, x, y), select(buffer) and selectStep(step); hits are { buffer, step } or null.
+  constructor(base, overlay, on) {
+    this.base = base;
+    this.overlay = overlay;
+    this.on = on;
+    this.sides = []; // one or two of { plan, region }
+    this.split = 0.5; // where the second side begins
+    this.transform = zoomIdentity;
+    this.found = null; // the set of buffers searched for, or null
+    this.showLoad = true;
+    this.selected = { buffer: null, step: null };
+    this.hovered = null;
+    this.waiting = false;
+    this.zoom = zoom()
+      .filter((event) => this.takes(event))
+      .wheelDelta(wheelDelta)
+      .on("zoom", (event) => this.zoomed(event.transform));
+    select(overlay).call(this.zoom).on("dblclick.zoom", null);
+    overlay.addEventListener("pointermove", (event) => this.pointed(event));
+    overlay.addEventListener("pointerleave", () => this.hover(null));
+    overlay.addEventListener("click", (event) => this.clicked(event));
+    new ResizeObserver(() => this.resize()).observe(base.parentElement);
+  }
+
+  // A plain wheel and a single finger scroll the page, unless there is something to drag about.
+  takes(event) {
+    if (event.type === "wheel") return event.ctrlKey || event.metaKey || event.altKey;
+    if (event.type.startsWith("touch")) return event.touches.length > 1 || this.transform.k > 1;
+    return event.button === 0 && !event.ctrlKey;
+  }
+
+  show(sides) {
+    this.sides = sides;
+    this.found = null;
+    this.hovered = null;
+    this.resize();
+  }
+
+  setPalette(palette) {
+    this.palette = palette;
+    this.redraw();
+  }
+
+  // ---- Geometry -----------------------------------------------------------------------------------
+
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.base.parentElement;
+    if (width === 0 || this.sides.length === 0) return;
+    const ratio = Math.min(3, window.devicePixelRatio || 1);
+    for (const canvas of [this.base, this.overlay]) {
+      canvas.width = Math.round(width * ratio);
+      canvas.height = Math.round(height * ratio);
+      canvas.getContext("2d").setTransform(ratio, 0, 0, ratio, 0, 0);
+    }
+    this.width = width;
+    this.height = height;
+    const usage = Math.max(60, Math.round(height * 0.2));
+    this.plot = { left: width < 500 ? 66 : 72, right: width - 10, top: TOP, bottom: height - usage - AXIS - BOTTOM };
+    this.usage = { top: height - usage - BOTTOM, bottom: height - BOTTOM };
+    this.tallest = Math.max(1, ...this.sides.map((side) => side.region.height));
+    this.fullest = Math.max(1, ...this.sides.map((side) => Math.max(0, ...side.region.load)));
+    const { left, right, top, bottom } = this.plot;
+    const corners = [[left, top], [right, bottom]];
+    const most = Math.max(...this.sides.map((side) => side.plan.steps));
+    this.zoom.extent(corners).translateExtent(corners).scaleExtent([1, Math.max(16, most / 3)]);
+    this.redraw();
+  }
+
+  x(side) {
+    const scale = scaleLinear([0, side.plan.steps], [this.plot.left, this.plot.right]);
+    return this.transform.rescaleX(scale);
+  }
+
+  y() {
+    return this.transform.rescaleY(scaleLinear([0, this.tallest], [this.plot.bottom, this.plot.top]));
+  }
+
+  splitAt() {
+    return this.plot.left + (this.plot.right - this.plot.left) * this.split;
+  }
+
+  // The side whose picture is at x.
+  sideAt(x) {
+    return this.sides.length > 1 && x >= this.splitAt() ? this.sides[1] : this.sides[0];
+  }
+
+  hit(x, y) {
+    const { left, right, top } = this.plot;
+    if (x < left || x > right || y < top - 4 || y > this.height) return null;
+    const side = this.sideAt(x);
+    const step = Math.min(side.plan.steps - 1, Math.max(0, Math.floor(this.x(side).invert(x))));
+    const address = this.y().invert(y);
+    let buffer = null;
+    if (y <= this.plot.bottom) {
+      // Overlaps are possible: the smallest is the one that would be hard to reach otherwise.
+      for (const b of side.region.buffers) {
+        if (b.first > step || b.last < step || address < b.offset || address >= b.offset + b.size) continue;
+        if (buffer === null || b.size < buffer.size) buffer = b;
+      }
+    }
+    return { side, step, buffer };
+  }
+
+  // ---- What the user does -------------------------------------------------------------------------
+
+  pointed(event) {
+    if (event.pointerType === "touch") return;
+    const box = this.overlay.getBoundingClientRect();
+    const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+    this.hover(event.buttons ? null : this.hit(x, y), x, y);
+  }
+
+  hover(hit, x = 0, y = 0) {
+    this.hovered = hit;
+    this.on.hover(hit, x, y);
+    this.redraw();
+  }
+
+  clicked(event) {
+    const box = this.overlay.getBoundingClientRect();
+    const hit = this.hit(event.clientX - box.left, event.clientY - box.top);
+    if (hit?.buffer) this.on.select(hit.buffer, hit.side);
+    else if (hit) this.on.selectStep(hit.step, hit.side);
+  }
+
+  zoomed(transform) {
+    this.transform = transform;
+    this.overlay.style.touchAction = transform.k > 1 ? "none" : "pan-y";
+    this.on.hover(null);
+    this.redraw();
+  }
+
+  zoomBy(factor) {
+    select(this.overlay).call(this.zoom.scaleBy, factor);
+  }
+
+  zoomReset() {
+    select(this.overlay).call(this.zoom.transform, zoomIdentity);
+  }
+
+  // Brings steps first..last into view, with some of what is around them.
+  zoomTo(side, first, last) {
+    const { left, right, top, bottom } = this.plot;
+    const wide = Math.max(last - first + 1, 8) * 1.5;
+    const k = Math.max(1, Math.min(side.plan.steps / wide, this.zoom.scaleExtent()[1]));
+    const middle = left + ((right - left) * (first + last + 1)) / 2 / side.plan.steps;
+    const target = zoomIdentity.translate((left + right) / 2 - middle * k, top - top * k).scale(k);
+    const fit = this.zoom.constrain()(target, this.zoom.extent()(), this.zoom.translateExtent());
+    select(this.overlay).call(this.zoom.transform, fit);
+
+  }
+
+  // Makes sure that a buffer chosen elsewhere can be seen.
+  reveal(side, buffer) {
+    const x = this.x(side);
+    const y = this.y();
+    const { left, right, top, bottom } = this.plot;
+    const [x0, x1] = [x(buffer.first), x(buffer.last + 1)];
+    const [y0, y1] = [y(buffer.offset + buffer.size), y(buffer.offset)];
+    if (x1 > left && x0 < right && y1 > top && y0 < bottom) return;
+    const k = this.transform.k;
+    const dx = (left + right) / 2 - (x0 + x1) / 2;
+    const dy = (top + bottom) / 2 - (y0 + y1) / 2;
+    select(this.overlay).call(this.zoom.translateBy, dx / k, dy / k);
+  }
+
+  choose(buffer, step) {
+    this.selected = { buffer, step };
+    this.redraw();
+  }
+
+  // ---- Drawing ------------------------------------------------------------------------------------
+
+  redraw() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      if (this.sides.length === 0 || !this.palette || !this.plot) return;
+      this.draw();
+      this.drawOverlay();
+    });
+  }
+
+  draw() {
+    const c = this.base.getContext("2d");
+    const { left, right, top, bottom } = this.plot;
+    const p = this.palette;
+    c.fillStyle = p.card;
+    c.fillRect(0, 0, this.width, this.height);
+    c.fillStyle = p.plot;
+    c.fillRect(left, top, right - left, bottom - top);
+    c.fillRect(left, this.usage.top, right - left, this.usage.bottom - this.usage.top);
+    this.drawAddresses(c);
+    this.sides.forEach((side, at) => {
+      c.save();
+      c.beginPath();
+      const cut = this.splitAt();
+      if (this.sides.length === 1) c.rect(left, 0, right - left, this.height);
+      else if (at === 0) c.rect(left, 0, Math.max(0, cut - left), this.height);
+      else c.rect(cut, 0, Math.max(0, right - cut), this.height);
+      c.clip();
+      this.drawSide(c, side);
+      c.restore();
+    });
+    if (this.sides.length > 1) {
+      c.fillStyle = p.accent;
+      c.fillRect(this.splitAt() - 1.5, 0, 3, this.height);
+    }
+  }
+
+  drawAddresses(c) {
+    const { left, right, top, bottom } = this.plot;
+    const y = this.y();
+    const [low, high] = [Math.max(0, y.invert(bottom)), y.invert(top)];
+    let distance = 1;
+    const wanted = Math.max(2, Math.floor((bottom - top) / 52));
+    while (distance < (high - low) / wanted) distance *= 2;
+    c.font = `12px ${FONT}`;
+    c.textAlign = "right";
+    c.textBaseline = "middle";
+    c.strokeStyle = this.palette.line;
+    c.lineWidth = 1;
+    const peakAt = y(this.tallest);
+    for (let at = Math.ceil(low / distance) * distance; at <= high; at += distance) {
+      const line = Math.round(y(at)) + 0.5;
+      c.beginPath();
+      c.moveTo(left, line);
+      c.lineTo(right, line);
+      c.stroke();
+      c.fillStyle = this.palette.soft;
+      if (Math.abs(line - peakAt) > 14) c.fillText(bytes(at), left - 6, Math.min(line, bottom - 5));
+    }
+    if (peakAt >= top - 1 && peakAt <= bottom) {
+      c.fillStyle = this.palette.ink;
+      c.font = `600 12px ${FONT}`;
+      c.fillText(bytes(this.tallest), left - 6, peakAt);
+    }
+    c.font = `12px ${FONT}`;
+    c.fillStyle = this.palette.soft;
+    c.fillText("usage", left - 6, (this.usage.top + this.usage.bottom) / 2);
+    c.fillText("step", left - 6, bottom + AXIS / 2);
+  }
+
+  drawSide(c, side) {
+    const x = this.x(side);
+    const y = this.y();
+    const { left, right, top, bottom } = this.plot;
+    c.save();
+    c.beginPath();
+    c.rect(left, top - 1, right - left, bottom - top + 2);
+    c.clip();
+    const seen = side.region.buffers.filter(
+      (b) => x(b.last + 1) > left && x(b.first) < right && y(b.offset) > top && y(b.offset + b.size) < bottom,
+    );
+    const live = new Set(side.region.peak.live);
+    const order = [...seen.filter((b) => !live.has(b)), ...seen.filter((b) => live.has(b))];
+    for (const buffer of order) this.drawBuffer(c, buffer, live.has(buffer), x, y);
+    if (this.showLoad) this.drawLoad(c, side, x, y);
+    this.drawPeakBand(c, side, x);
+    for (const buffer of order) this.drawLabel(c, side, buffer, live.has(buffer), x, y);
+    c.restore();
+    this.drawSteps(c, side, x);
+    this.drawUsage(c, side, x);
+    this.drawPeakLabel(c, side, x);
+  }
+
+  drawBuffer(c, buffer, strong, x, y) {
+    const [x0, x1] = [x(buffer.first), x(buffer.last + 1)];
+    const [y0, y1] = [y(buffer.offset + buffer.size), y(buffer.offset)];
+    const gap = Math.min(x1 - x0, y1 - y0) > 4 ? 0.5 : 0;
+    c.globalAlpha = this.found === null || this.found.has(buffer) ? 1 : 0.2;
+    c.fillStyle = this.fill(buffer, strong);
+    c.fillRect(x0 + gap, y0 + gap, Math.max(0.7, x1 - x0 - 2 * gap), Math.max(0.7, y1 - y0 - 2 * gap));
+    if (strong && gap > 0) {
+      c.strokeStyle = this.palette.ink;
+      c.lineWidth = 1;
+      c.strokeRect(x0 + 0.5, y0 + 0.5, x1 - x0 - 1, y1 - y0 - 1);
+    }
+    c.globalAlpha = 1;
+  }
+
+  // What a search finds has full colour wherever it lives.
+  fill(buffer, strong) {
+    const bright = this.found === null ? strong : this.found.has(buffer);
+    return this.palette[bright ? "strong" : "pale"][buffer.kind];
+  }
+
+  drawLabel(c, side, buffer, strong, x, y) {
+    const { left, right, top, bottom } = this.plot;
+    const [x0, x1] = [Math.max(left, x(buffer.first)), Math.min(right, x(buffer.last + 1))];
+    const [y0, y1] = [Math.max(top, y(buffer.offset + buffer.size)), Math.min(bottom, y(buffer.offset))];
+    const [width, height] = [x1 - x0, y1 - y0];
+    if (Math.min(width, height) < 14 || (this.found !== null && !this.found.has(buffer))) return;
+    const letter = letterOf(side.region, buffer);
+    const name = printable(buffer.name);
+    c.font = `12px ${FONT}`;
+    const widthOf = (text) => (text === "" ? 0 : c.measureText(text).width);
+    const extra = letter === "" ? 0 : 16;
+    const upright = height > width && widthOf(name) + extra + 8 > width;
+    const room = (upright ? height : width) - 8 - extra;
+    let text = "";
+    for (const form of [name, shortName(name)]) {
+      if (text === "" && widthOf(form) <= room) text = form;
+    }
+    if (text === "" && room > 60) text = shorten(shortName(name), room, widthOf);
+    if (text === "" && letter === "") return;
+    c.save();
+    c.translate((x0 + x1) / 2, (y0 + y1) / 2);
+    if (upright) c.rotate(-Math.PI / 2);
+    c.textBaseline = "middle";
+    c.lineJoin = "round";
+    c.lineWidth = 3;
+    c.strokeStyle = this.fill(buffer, strong);
+    const bright = this.found === null ? strong : this.found.has(buffer);
+    c.fillStyle = bright ? this.palette.inkOn[buffer.kind] : this.palette.paleInk;
+    const start = -(widthOf(text) + (letter === "" ? 0 : text === "" ? 8 : extra)) / 2;
+    c.textAlign = "left";
+    if (text !== "") {
+      c.strokeText(text, start + extra, 1);
+      c.fillText(text, start + extra, 1);
+    }
+    if (letter !== "") {
+      c.font = `700 12px ${FONT}`;
+      c.strokeText(letter, start, 1);
+      c.fillText(letter, start, 1);
+    }
+    c.restore();
+  }
+
+  drawLoad(c, side, x, y) {
+    const { load } = side.region;
+    c.strokeStyle = this.palette.ink;
+    c.lineWidth = 1.5;
+    if (x(1) - x(0) >= 1) c.setLineDash([5, 3]); // dashes of a dense line would be noise, and slow
+    this.traceSteps(c, load, x, (value) => y(Math.min(value, this.tallest)));
+    c.stroke();
+    c.setLineDash([]);
+  }
+
+  // A staircase through values[step], only as far as it is in view. Where several steps fall on one
+  // pixel, they share a stair as high as the largest of them. Continues a path if `back`, to the left.
+  traceSteps(c, values, x, yOf, back = false) {
+    const stairs = this.stairs(values, x);
+    if (back) stairs.reverse();
+    else c.beginPath();
+    stairs.forEach(({ from, to, value }, i) => {
+      const y = yOf(value);
+      if (i === 0 && !back) c.moveTo(from, y);
+      else c.lineTo(back ? to : from, y);
+      c.lineTo(back ? from : to, y);
+    });
+  }
+
+  stairs(values, x) {
+    const first = Math.max(0, Math.floor(x.invert(this.plot.left)));
+    const last = Math.min(values.length - 1, Math.ceil(x.invert(this.plot.right)));
+    const each = Math.max(1, Math.floor(1 / (x(1) - x(0))));
+    const stairs = [];
+    for (let step = first; step <= last; step += each) {
+      const end = Math.min(step + each, last + 1);
+      let value = values[step];
+      for (let at = step + 1; at < end; at++) value = Math.max(value, values[at]);
+      stairs.push({ from: x(step), to: x(end), value });
+    }
+    return stairs;
+  }
+
+  drawPeakBand(c, side, x) {
+    const { step } = side.region.peak;
+    const [x0, x1] = [x(step), x(step + 1)];
+    c.strokeStyle = this.palette.ink;
+    c.lineWidth = 1;
+    c.setLineDash([2, 3]);
+    c.beginPath();
+    for (const at of x1 - x0 > 3 ? [x0, x1] : [(x0 + x1) / 2]) {
+      c.moveTo(at, this.plot.top);
+      c.lineTo(at, this.plot.bottom);
+    }
+    c.stroke();
+    c.setLineDash([]);
+  }
+
+  drawPeakLabel(c, side, x) {
+    const { left, right, top } = this.plot;
+    const { step } = side.region.peak;
+    const at = (x(step) + x(step + 1)) / 2;
+    if (at < left || at > right || (this.sides.length > 1 && this.sideAt(at) !== side)) return;
+    const operator = operatorAt(side.plan, step);
+    const text = `peak: step ${step}${operator ? ` ${printable(operator.name)}` : ""}`;
+    c.fillStyle = this.palette.ink;
+    c.beginPath();
+    c.moveTo(at, top - 1);
+    c.lineTo(at - 5, top - 9);
+    c.lineTo(at + 5, top - 9);
+    c.fill();
+    c.font = `600 12px ${FONT}`;
+    c.textBaseline = "alphabetic";
+    // Beside the split, each side's label stays on its own side.
+    let [low, high] = [left, right];
+    if (this.sides.length > 1) {
+      if (side === this.sides[0]) high = Math.max(left + 60, this.splitAt() - 6);
+      else low = Math.min(right - 60, this.splitAt() + 6);
+    }
+    const half = c.measureText(text).width / 2;
+    c.textAlign = "center";
+    c.fillText(text, Math.max(low + half, Math.min(high - half, at)), top - 12);
+  }
+
+  drawSteps(c, side, x) {
+    const { left, right, bottom } = this.plot;
+    const each = x(1) - x(0);
+    let distance = 1;
+    for (let factor = 0; distance * each < 34; factor++) distance *= factor % 3 === 1 ? 2.5 : 2;
+    distance = Math.round(distance);
+    const first = Math.max(0, Math.floor(x.invert(left) / distance) * distance);
+    c.font = `12px ${FONT}`;
+    c.textAlign = "center";
+    c.textBaseline = "middle";
+    c.fillStyle = this.palette.soft;
+    for (let step = first; step < side.plan.steps; step += distance) {
+      const at = (x(step) + x(step + 1)) / 2;
+      if (at > right) break;
+      if (at < left) continue;
+      let text = String(step);
+      if (at - c.measureText(text).width / 2 < left - 14) continue;
+      if (each > 70) {
+        const operator = operatorAt(side.plan, step);
+        const named = operator ? `${step} ${printable(operator.name)}` : text;
+        if (c.measureText(named).width < each - 8) text = named;
+      }
+      c.fillText(text, at, bottom + AXIS / 2 + 1);
+    }
+  }
+
+  drawUsage(c, side, x) {
+    const { left, right } = this.plot;
+    const { top, bottom } = this.usage;
+    const y = scaleLinear([0, this.fullest], [bottom, top + 3]);
+    c.save();
+    c.beginPath();
+    c.rect(left, top, right - left, bottom - top);
+    c.clip();
+    const below = new Float64Array(side.plan.steps);
+    // Variables and workspace first: what is always there makes the ground the rest stands on.
+    for (const kind of [...CLASSES].sort((a, b) => GROUND.indexOf(a) - GROUND.indexOf(b))) {
+      const values = side.region.usage.get(kind);
+      if (!values.some((value) => value > 0)) continue;
+      const above = below.map((value, step) => value + values[step]);
+      this.traceSteps(c, above, x, y);
+      this.traceSteps(c, below, x, y, true);
+      c.closePath();
+      c.fillStyle = this.palette.strong[kind];
+      c.fill();
+      below.set(above);
+    }
+    const { step } = side.region.peak;
+    c.fillStyle = this.palette.ink;
+    c.globalAlpha = 0.25;
+    c.fillRect(x(step), top, Math.max(1, x(step + 1) - x(step)), bottom - top);
+    c.globalAlpha = 1;
+    c.restore();
+  }
+
+  drawOverlay() {
+    const c = this.overlay.getContext("2d");
+    c.clearRect(0, 0, this.width, this.height);
+    const { left, right, top, bottom } = this.plot;
+    c.save();
+    c.beginPath();
+    c.rect(left, 0, right - left, this.height);
+    c.clip();
+    const { buffer, step } = this.selected;
+    for (const side of this.sides) {
+      const x = this.x(side);
+      if (this.hovered?.side === side) this.band(c, x, this.hovered.step, 0.1);
+      if (this.selected.side && this.selected.side !== side) continue;
+      if (step !== null) this.band(c, x, step, 0.2);
+      if (buffer && side.region.buffers.includes(buffer)) {
+        this.outline(c, x, buffer, 3);
+        this.drawLife(c, x, buffer, bottom + 1);
+      }
+    }
+    if (this.hovered?.buffer) this.outline(c, this.x(this.hovered.side), this.hovered.buffer, 2);
+    c.restore();
+
+  }
+
+  band(c, x, step, alpha) {
+    c.fillStyle = this.palette.ink;
+    c.globalAlpha = alpha;
+    c.fillRect(x(step), this.plot.top, Math.max(1, x(step + 1) - x(step)), this.height - this.plot.top);
+    c.globalAlpha = 1;
+  }
+
+  outline(c, x, buffer, width) {
+    const y = this.y();
+    const [x0, x1] = [x(buffer.first), x(buffer.last + 1)];
+    const [y0, y1] = [y(buffer.offset + buffer.size), y(buffer.offset)];
+    for (const [colour, lineWidth] of [[this.palette.card, width + 3], [this.palette.ink, width]]) {
+      c.strokeStyle = colour;
+      c.lineWidth = lineWidth;
+      c.strokeRect(x0, y0, Math.max(2, x1 - x0), Math.max(2, y1 - y0));
+    }
+  }
+
+  // On the axis: a bar over the buffer's life, and a tick at each step that writes or reads it.
+  drawLife(c, x, buffer, at) {
+    c.fillStyle = this.palette.accent;
+    c.fillRect(x(buffer.first), at, x(buffer.last + 1) - x(buffer.first), 3);
+    const steps = [buffer.maker, ...buffer.readers].map((op) => op?.step ?? null).filter((step) => step !== null);
+    for (const step of steps) {
+      const middle = (x(step) + x(step + 1)) / 2;
+      c.beginPath();
+      c.arc(middle, at + 1.5, 4, 0, 2 * Math.PI);
+      c.fill();
+    }
+  }
+}
+
+// A pinch on a touch pad comes as many small wheel events with Ctrl, a mouse's notch as a large one.
+function wheelDelta(event) {
+  const unit = event.deltaMode === 1 ? 0.05 : event.deltaMode ? 1 : 0.002;
+  return -event.deltaY * unit * (event.ctrlKey && Math.abs(event.deltaY) < 40 ? 10 : 1);
+}
+
+// From the ground up.
+const GROUND = ["variable", "workspace", "reserved", "input", "activation", "scratch", "output"];
+
+// The beginning and the end of a text that has no room for its middle.
+function shorten(text, room, widthOf) {
+  for (let keep = Math.floor(room / 7); keep >= 4; keep--) {
+    const short = `${text.slice(0, Math.ceil(keep / 2))}…${text.slice(text.length - Math.floor(keep / 2))}`;
+    if (widthOf(short) <= room) return short;
+  }
+  return "";
+}

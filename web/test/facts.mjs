@@ -1,0 +1,146 @@
+// What is derived from a document, tested with node alone.
+import assert from "node:assert/strict";
+import test from "node:test";
+import { letterOf, lastReader, liveAt, loadIf, operatorAt, pairBuffers, readPlan, roleIn } from "../src/facts.js";
+import { briefly, bytes, grouped, printable } from "../src/format.js";
+import { neighbour } from "../src/keys.js";
+import { advice, headline, keptBy, reason } from "../src/prose.js";
+
+// x -> CONV a -> CONV b -> ADD(a, b) c: `a` waits for the ADD.
+const chain = () => ({
+  schema_version: 1, model: "chain.tflite", planner: "best", status: "planned",
+  peak_bytes: 224, lower_bound_bytes: 224, sum_bytes: 288, optimal: true, variable_bytes: 0, steps: 3, dynamic: [],
+  peaks: [{
+    region: "arena", peak_bytes: 224, step: 1, live_bytes: 222, alignment_bytes: 2, fragmentation_bytes: 0, overlap_bytes: 0,
+    live: [
+      { buffer: 1, maker: 0, last_reader: 2, kept_by: "skip", kept_steps: 1 },
+      { buffer: 2, maker: 1, last_reader: 2, kept_by: "waits", kept_steps: 1 },
+    ],
+  }],
+  operators: [
+    { subgraph: 0, operator: 0, name: "CONV_2D", live_bytes: 160, foldable: false, inputs: [0, 9, -1], outputs: [1] },
+    { subgraph: 0, operator: 1, name: "CONV_2D", live_bytes: 224, foldable: false, inputs: [1, 9], outputs: [2] },
+    { subgraph: 0, operator: 2, name: "ADD", live_bytes: 64, foldable: false, inputs: [1, 2], outputs: [3] },
+  ],
+  tensors: [
+    { subgraph: 0, tensor: 1, type: "int8", shape: [1, 8, 4, 4], bytes: 128 },
+    { subgraph: 0, tensor: 2, type: "int8", shape: [94], bytes: 94 },
+  ],
+  buffers: [
+    { id: 0, name: "x", subgraph: 0, tensor: 0, kind: "input", size: 32, first: 0, last: 0, offset: 128, region: "arena" },
+    { id: 1, name: "a", subgraph: 0, tensor: 1, kind: "activation", size: 128, first: 0, last: 2, offset: 0, region: "arena" },
+    { id: 2, name: "b", subgraph: 0, tensor: 2, kind: "activation", size: 96, first: 1, last: 2, offset: 128, region: "arena" },
+    { id: 3, name: "c", subgraph: 0, tensor: 3, kind: "output", size: 32, first: 2, last: 2, offset: 224, region: "arena" },
+  ],
+});
+
+test("a buffer knows its maker and its readers", () => {
+  const plan = readPlan(chain());
+  const [x, a, , c] = plan.buffers;
+  assert.equal(x.maker, null);
+  assert.equal(a.maker, plan.operators[0]);
+  assert.deepEqual(a.readers.map((op) => op.index), [1, 2]);
+  assert.equal(lastReader(a).name, "ADD");
+  assert.equal(lastReader(c), null);
+  assert.equal(a.type, "int8");
+  assert.equal(plan.buffers[2].bytes, 94);
+  assert.equal(plan.operators[0].constants, 1);
+});
+
+test("usage and load of each step are sums of what lives in it", () => {
+  const [region] = readPlan(chain()).regions;
+  assert.deepEqual([...region.load], [160, 224, 256]);
+  assert.deepEqual([...region.usage.get("activation")], [128, 224, 224]);
+  assert.deepEqual([...region.usage.get("input")], [32, 0, 0]);
+  assert.equal(region.height, 256);
+  assert.deepEqual(liveAt(region, 2).map((b) => b.name), ["a", "b", "c"]);
+});
+
+test("the peak is the document's, its buffers lettered in its order", () => {
+  const plan = readPlan(chain());
+  const [region] = plan.regions;
+  assert.equal(region.peak.step, 1);
+  assert.deepEqual(region.peak.live.map((b) => b.name), ["a", "b"]);
+  assert.equal(letterOf(region, plan.buffers[1]), "A");
+  assert.equal(letterOf(region, plan.buffers[0]), "");
+  assert.equal(keptBy(plan, region, plan.buffers[1]), "kept 1 step by the skip connection into step 2 ADD");
+});
+
+test("an operator reads, writes or keeps", () => {
+  const plan = readPlan(chain());
+  const operator = operatorAt(plan, 1);
+  assert.deepEqual(plan.buffers.map((b) => roleIn(b, operator)), ["keeps", "reads", "writes", "keeps"]);
+});
+
+test("the load without some buffers is the largest that is left", () => {
+  const [region] = readPlan(chain()).regions;
+  assert.deepEqual(loadIf(region, (b) => b.size), { bytes: 256, step: 2 });
+  assert.deepEqual(loadIf(region, (b) => (b.name === "a" ? 0 : b.size)), { bytes: 128, step: 2 });
+});
+
+test("the headline names the bytes and the operator; the reason adds up to what is live", () => {
+  const plan = readPlan(chain());
+  const text = headline(plan, plan.regions[0]).map((part) => part.strong ?? part).join("");
+  assert.equal(text, "This model needs 256 B of memory for its tensors. The peak is made by CONV_2D in step 1.");
+  assert.equal(reason(plan, plan.regions[0]), "Live at the same time then: 128 B that it reads and 96 B that it writes.");
+});
+
+test("the program's advice comes in its order, only what saves; without it, what the plan shows", () => {
+  const document = chain();
+  document.advice = [
+    { topic: "align", what: "align tensors to 4 bytes instead of 16", options: "--align 4", saved_bytes: 2, peak_bytes: 222, limit: "operator 1 CONV_2D" },
+    { topic: "inputs", what: "worse", options: "", saved_bytes: -5, peak_bytes: 229, limit: null },
+  ];
+  const plan = readPlan(document);
+  assert.deepEqual(advice(plan, plan.regions[0]), [
+    { title: "Align tensors to 4 bytes instead of 16", text: "leaves 222 B, limited by operator 1 CONV_2D.", options: "--align 4", saves: 2, exact: true },
+  ]);
+  const own = readPlan(chain());
+  assert.match(advice(own, own.regions[0])[0].title, /CONV_2D/);
+});
+
+test("two plans are paired by name, in order where names repeat", () => {
+  const before = readPlan(chain());
+  const document = chain();
+  document.buffers[3].name = "d";
+  document.buffers[0].name = "a";
+  const pairs = pairBuffers(before, readPlan(document)).map((p) => [p.before?.index ?? null, p.after?.index ?? null]);
+  assert.deepEqual(pairs, [[1, 0], [null, 1], [2, 2], [null, 3], [0, null], [3, null]]);
+});
+
+test("arrow keys go to neighbours in time and address", () => {
+  const plan = readPlan(chain());
+  const [region] = plan.regions;
+  const go = (buffer, cursor, key) => neighbour(region, { buffer: plan.buffers[buffer], cursor }, key)?.buffer.name ?? null;
+  assert.equal(go(0, 0, "ArrowRight"), "b");
+  assert.equal(go(0, 0, "ArrowDown"), "a");
+  assert.equal(go(1, 2, "ArrowUp"), "b");
+  assert.equal(go(1, 0, "ArrowLeft"), null);
+  assert.equal(neighbour(region, { buffer: null }, "ArrowRight").buffer.name, "a");
+});
+
+test("a problem has no operators, and its buffers no class", () => {
+  const document = chain();
+  delete document.operators;
+  delete document.tensors;
+  document.problem = document.model;
+  delete document.model;
+  for (const buffer of document.buffers) Object.assign(buffer, { kind: null, tensor: null, subgraph: null });
+  const plan = readPlan(document);
+  assert.equal(plan.isModel, false);
+  assert.equal(plan.buffers[0].hasKind, false);
+  assert.equal(operatorAt(plan, 0), null);
+  assert.equal(reason(plan, plan.regions[0]), "2 buffers live at the same time then.");
+});
+
+test("numbers read as the program writes them", () => {
+  assert.deepEqual([0, 1023, 1024, 55296, 1048524, 1048576].map(bytes), ["0 B", "1023 B", "1.0 KiB", "54.0 KiB", "1023.9 KiB", "1.0 MiB"]);
+  assert.equal(grouped(1404928), "1,404,928");
+});
+
+test("names lose what cannot be seen or turns the direction", () => {
+  assert.equal(printable("a\u0001\u202eb"), "a\ufffd\ufffdb");
+  assert.equal(printable(""), "(no name)");
+  assert.equal(briefly("model/block/conv;model/block/bn"), "bn");
+  assert.ok(briefly("x".repeat(500)).length <= 40);
+});
