@@ -17,11 +17,15 @@ enum {
 int command_bisect(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_check_plan(int argc, char **argv);
+int command_diff(int argc, char **argv);
+int command_graph(int argc, char **argv);
 int command_inspect(int argc, char **argv);
+int command_log(int argc, char **argv);
 int command_optimize(int argc, char **argv);
 int command_plan(int argc, char **argv);
 int command_report(int argc, char **argv);
 int command_run(int argc, char **argv);
+int command_trace(int argc, char **argv);
 
 /* Prints "berth: ..." to standard error; EXIT_FAILED. */
 int failed(const berth_complaint_t *complaint);

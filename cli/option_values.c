@@ -240,6 +240,11 @@ bool option_set_sweep(options_t *options, const char *argument) {
   return *at == '\0';
 }
 
+bool option_set_file(options_t *options, const char *argument) {
+  options->output = argument;
+  return *argument != '\0';
+}
+
 bool option_set_runtime(options_t *options, const char *argument) {
   for (int runtime = BERTH_CHECK_PLAN; runtime <= BERTH_CHECK_TFLM; runtime++) {
     options->runtime = (berth_check_runtime_t)runtime;

@@ -31,6 +31,7 @@ bool option_set_instances(options_t *options, const char *argument);
 bool option_set_runtime(options_t *options, const char *argument);
 bool option_set_bits(options_t *options, const char *argument);
 bool option_set_max_arena(options_t *options, const char *argument);
+bool option_set_file(options_t *options, const char *argument);
 bool option_set_fill(options_t *options, const char *argument);
 bool option_set_invokes(options_t *options, const char *argument);
 bool option_set_output_dir(options_t *options, const char *argument);

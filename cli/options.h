@@ -23,7 +23,11 @@ enum {
   FOR_REPORT = 32,
   FOR_CHECK = 64,
   FOR_OPTIMIZE = 128,
-  FOR_ALL = 255
+  FOR_GRAPH = 256,
+  FOR_TRACE = 512,
+  FOR_DIFF = 1024,
+  FOR_LOG = 2048,
+  FOR_ALL = 4095
 };
 
 #define RESERVES_MAX 256
@@ -47,6 +51,7 @@ typedef struct options {
   berth_check_runtime_t runtime; /* check: whose arena is meant */
   berth_abi_t abi;               /* of stock TFLM */
   uint64_t max_arena;            /* check: bytes; 0: not given */
+  bool untimed;                  /* trace: nothing is run */
   bool help;
   const char *like;   /* "tflm", "tflite" or NULL */
   const char *output; /* NULL: none */

@@ -6,28 +6,12 @@
 #include "host/page.h"
 #include "options.h"
 #include "pictures.h"
+#include "planned.h"
 
 #include <string.h>
 
-/* One of the one or two files that the page is about. */
-typedef struct side {
-  berth_subject_t subject;
-  berth_outcome_t outcome;
-  berth_plan_report_t report;
-  berth_advices_t advices;
-  bool is_open;
-} side_t;
-
-static void side_close(side_t *side) {
-  if (!side->is_open) return;
-  berth_advices_free(&side->advices);
-  berth_outcome_free(&side->outcome);
-  berth_subject_close(&side->subject);
-  side->is_open = false;
-}
-
 /* Adds what would lower the peak, if that is for the page; the exit status. */
-static int advise(const options_t *options, side_t *side) {
+static int advise(const options_t *options, planned_t *side) {
   berth_complaint_t complaint;
   if (options->output == NULL || !side->subject.is_model) return EXIT_DONE;
   if (berth_advise(&side->subject, &options->subject, options->planner, &options->planning,
@@ -36,30 +20,6 @@ static int advise(const options_t *options, side_t *side) {
   }
   side->report.advices = &side->advices;
   return EXIT_DONE;
-}
-
-/* Opens and plans; the exit status. */
-static int side_open(const options_t *options, const char *path, side_t *side) {
-  berth_complaint_t complaint;
-  if (berth_subject_open(path, &options->subject, &side->subject, &complaint) != BERTH_OK) {
-    return failed(&complaint);
-  }
-  side->is_open = true;
-  if (berth_plan_report_start(&side->subject, &options->subject, &side->report, &complaint) !=
-          BERTH_OK ||
-      berth_planning_run(options->planner, &side->subject.problem, &options->planning,
-                         &side->outcome, &complaint) != BERTH_OK) {
-    return failed(&complaint);
-  }
-  side->report.outcome = &side->outcome;
-  side->report.outcomes = &side->outcome;
-  side->report.outcome_count = 1;
-  if (side->outcome.has_plan) return advise(options, side);
-  bool impossible = side->outcome.status == BERTH_INFEASIBLE;
-  berth_complain(&complaint, "%s: %s, so there is nothing to draw (berth plan says more)", path,
-                 impossible ? "it is proven that no plan fits" : "no plan that fits was found");
-  failed(&complaint);
-  return impossible ? EXIT_FINDING : EXIT_UNDECIDED;
 }
 
 static berth_status_t write_page(const char *path, const berth_plan_report_t *const *reports,
@@ -77,7 +37,7 @@ static berth_status_t write_page(const char *path, const berth_plan_report_t *co
 /* ---- What has been written ------------------------------------------------------------------- */
 
 /* The parts of the page that was written, in their order. */
-static uint32_t list_sections(const side_t *sides, uint32_t count, const char **sections) {
+static uint32_t list_sections(const planned_t *sides, uint32_t count, const char **sections) {
   uint32_t used = 0;
   bool model = sides[0].subject.is_model || (count > 1 && sides[1].subject.is_model);
   sections[used++] = "summary";
@@ -97,7 +57,7 @@ static void json_file(berth_json_t *json, const char *path, const char *format) 
   berth_json_close(json, '}');
 }
 
-static void print_json(const options_t *options, const side_t *sides, uint32_t count) {
+static void print_json(const options_t *options, const planned_t *sides, uint32_t count) {
   const char *sections[8];
   berth_json_t json = berth_json_to(stdout);
   berth_json_open(&json, NULL, '{');
@@ -122,7 +82,7 @@ static void print_json(const options_t *options, const side_t *sides, uint32_t c
   berth_json_close(&json, '}');
 }
 
-static void print(const options_t *options, const side_t *sides, uint32_t count) {
+static void print(const options_t *options, const planned_t *sides, uint32_t count) {
   const char *sections[8];
   if (options->output != NULL) {
     uint32_t used = list_sections(sides, count, sections);
@@ -139,11 +99,12 @@ static void print(const options_t *options, const side_t *sides, uint32_t count)
 
 /* ---- The command ----------------------------------------------------------------------------- */
 
-static int report(const options_t *options, side_t *sides) {
+static int report(const options_t *options, planned_t *sides) {
   uint32_t count = options->second != NULL ? 2 : 1;
   const berth_plan_report_t *reports[2];
   for (uint32_t i = 0; i < count; i++) {
-    int status = side_open(options, i == 0 ? options->path : options->second, &sides[i]);
+    int status = planned_open(options, i == 0 ? options->path : options->second, "draw", &sides[i]);
+    if (status == EXIT_DONE) status = advise(options, &sides[i]);
     if (status != EXIT_DONE) return status;
     reports[i] = &sides[i].report;
   }
@@ -180,11 +141,11 @@ int command_report(int argc, char **argv) {
       print_help();
       status = EXIT_DONE;
     } else {
-      side_t sides[2];
+      planned_t sides[2];
       memset(sides, 0, sizeof sides);
       status = report(&options, sides);
-      side_close(&sides[0]);
-      side_close(&sides[1]);
+      planned_close(&sides[0]);
+      planned_close(&sides[1]);
     }
   }
   options_free(&options);

@@ -80,6 +80,11 @@ void berth_json_signed(berth_json_t *json, const char *key, int64_t value) {
   fprintf(json->stream, "%" PRId64, value);
 }
 
+void berth_json_thousandths(berth_json_t *json, const char *key, uint64_t value) {
+  begin(json, key);
+  fprintf(json->stream, "%" PRIu64 ".%03u", value / 1000, (unsigned)(value % 1000));
+}
+
 void berth_json_bool(berth_json_t *json, const char *key, bool value) {
   begin(json, key);
   fputs(value ? "true" : "false", json->stream);

@@ -1,0 +1,47 @@
+/* Opening and planning, with the reason told where there is no plan. */
+#include "planned.h"
+#include "commands.h"
+
+void planned_close(planned_t *planned) {
+  if (!planned->is_open) return;
+  berth_advices_free(&planned->advices);
+  berth_outcome_free(&planned->outcome);
+  berth_subject_close(&planned->subject);
+  planned->is_open = false;
+}
+
+int planned_expect_model(const planned_t *planned) {
+  if (planned->subject.is_model) return EXIT_DONE;
+  berth_complaint_t complaint;
+  berth_complain(&complaint, "%s: not a model", planned->subject.path);
+  return failed(&complaint);
+}
+
+int planned_open(const options_t *options, const char *path, const char *purpose,
+                 planned_t *planned) {
+  berth_complaint_t complaint;
+  if (options->planner == NULL) {
+    berth_complain(&complaint, "%s: one planner at a time", path);
+    return failed(&complaint);
+  }
+  if (berth_subject_open(path, &options->subject, &planned->subject, &complaint) != BERTH_OK) {
+    return failed(&complaint);
+  }
+  planned->is_open = true;
+  if (berth_plan_report_start(&planned->subject, &options->subject, &planned->report, &complaint) !=
+          BERTH_OK ||
+      berth_planning_run(options->planner, &planned->subject.problem, &options->planning,
+                         &planned->outcome, &complaint) != BERTH_OK) {
+    return failed(&complaint);
+  }
+  planned->report.outcome = &planned->outcome;
+  planned->report.outcomes = &planned->outcome;
+  planned->report.outcome_count = 1;
+  if (planned->outcome.has_plan) return EXIT_DONE;
+  bool impossible = planned->outcome.status == BERTH_INFEASIBLE;
+  berth_complain(&complaint, "%s: %s, so there is nothing to %s (berth plan says more)", path,
+                 impossible ? "it is proven that no plan fits" : "no plan that fits was found",
+                 purpose);
+  failed(&complaint);
+  return impossible ? EXIT_FINDING : EXIT_UNDECIDED;
+}
