@@ -7,7 +7,8 @@
  * out, and (zero point - zero point) x weight adds nothing. Filters of very thin rows are gathered
  * everywhere, since spans are read 16 bytes at a time: then the outermost loop is over as many
  * pixels as there is scratch for, so that each is gathered once. Filters that are too large to
- * unpack, and all where the plan has no room for that, become plain matrix products.
+ * unpack, all where the plan has no room for that, and 1x1 filters over a few pixels (a row that is
+ * streamed), become plain matrix products.
  */
 #include "operators/conv_int8.h"
 #include "operators/conv.h"
@@ -17,6 +18,7 @@
 #define GATHER_BYTES  6144u  /* of patches at a time, where all pixels are gathered */
 #define GATHER_LEAST  8u     /* pixels, even if their patches take more */
 #define BORDER_PIXELS 2u     /* gathered at a time, where only the border is */
+#define PIXELS_LEAST  12u    /* for which weights are worth being unpacked */
 #define ALIGN         32u    /* of the packed weights */
 
 /* How a convolution is carried out; follows from its geometry alone. */
@@ -364,7 +366,9 @@ berth_status_t berth_conv_int8_eval(berth_call_t *call, const berth_conv_t *conv
       .cpu = call->cpu,
   };
   way_t way = way_of(conv);
-  if (way.product || call->scratch_bytes < way.packed_bytes + way.patch_bytes) {
+  bool few = berth_conv_in_place(conv) &&
+             (call->last_row - call->first_row) * conv->output_w < PIXELS_LEAST;
+  if (few || way.product || call->scratch_bytes < way.packed_bytes + way.patch_bytes) {
     run_product(call, conv, &context);
     return BERTH_OK;
   }
