@@ -80,9 +80,21 @@ static berth_status_t check(const build_t *b, uint32_t first, uint32_t last) {
   return BERTH_OK;
 }
 
+/* Constants, and whatever has no rows, need no edge. */
+static bool has_rows(const build_t *b, int32_t tensor) {
+  return tensor >= 0 && b->network->tensors[tensor].rows > 0;
+}
+
+static uint32_t edges_at(const build_t *b, uint32_t step) {
+  berth_vector_t inputs = operator_at(b, step).inputs;
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < inputs.count; i++) count += has_rows(b, berth_vector_int(inputs, i));
+  return count;
+}
+
 static void lay_out(build_t *b, uint32_t first, uint32_t last, berth_workspace_t *workspace) {
   size_t edges = 0, steps = (size_t)last - first + 1;
-  for (uint32_t step = first; step <= last; step++) edges += operator_at(b, step).inputs.count;
+  for (uint32_t step = first; step <= last; step++) edges += edges_at(b, step);
   b->last = last;
   b->stream.first_step = first;
   b->stream.input_count = b->subgraph.inputs.count;
@@ -200,7 +212,7 @@ static void add_use(build_t *b, uint32_t step, uint32_t input, uint32_t tensor) 
   const berth_contract_t *contract = contract_at(b, step);
   bool any_rows = contract->kind == BERTH_ACCUMULATING && contract->any_rows && input == 0;
   if (!any_rows && contract->view != BERTH_VIEW_SAME) maker->can_view = false;
-  if (step < b->stream.first_step || step > b->last) return;
+  if (step < b->stream.first_step || step > b->last || !has_rows(b, (int32_t)tensor)) return;
   const berth_stream_node_t *reader =
       &b->stream.nodes[b->stream.input_count + step - b->stream.first_step];
   berth_stream_tensor_t shape = b->network->tensors[tensor];
