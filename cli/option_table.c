@@ -109,6 +109,8 @@ static const option_t table[] = {
     {"--verbose", NULL, FOR_RUN, FLAG(execution.runner.verbose), "tell what prepare decided"},
     {"-o", "OUT.tflite", FOR_OPTIMIZE, TAKE(option_set_result),
      "where to write the model; without, nothing is written"},
+    {"--header", "FILE.h", FOR_OPTIMIZE, TAKE(option_set_header),
+     "also write the plan as a C header"},
     {"--keep", "WHAT|all", FOR_OPTIMIZE, TAKE(option_add_keep),
      "leave a clean-up out (repeatable; listed below)"},
     {"--grow", NULL, FOR_OPTIMIZE, FLAG(optimization.grow),

@@ -159,6 +159,11 @@ bool option_set_result(options_t *options, const char *argument) {
   return *argument != '\0';
 }
 
+bool option_set_header(options_t *options, const char *argument) {
+  options->optimization.header = argument;
+  return *argument != '\0';
+}
+
 bool option_add_keep(options_t *options, const char *argument) {
   bool all = strcmp(argument, "all") == 0, found = all;
   for (uint32_t i = 0; berth_cleanup_at(i) != NULL; i++) {

@@ -4,7 +4,6 @@
 #include "optimize/offline.h"
 #include "optimize/set_shape.h"
 #include "optimize/write.h"
-#include "stock/tflm_forecast.h"
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,7 +134,8 @@ static berth_status_t build(job_t *job) {
 }
 
 /* What stock TFLM needs for a model. That it doesn't run it is an answer, too. */
-static berth_status_t foresee(job_t *job, const berth_model_t *model, berth_stock_need_t *need) {
+static berth_status_t foresee(job_t *job, const berth_model_t *model, berth_stock_need_t *need,
+                              berth_tflm_forecast_t *kept) {
   berth_tflm_settings_t settings = {.abi = BERTH_ABI_ARM};
   berth_tflm_forecast_t forecast;
   berth_tflm_error_t error = {0};
@@ -150,7 +150,11 @@ static berth_status_t foresee(job_t *job, const berth_model_t *model, berth_stoc
   need->head_bytes = forecast.head_bytes;
   need->arena_used_bytes = forecast.arena_used_bytes;
   need->min_arena_bytes = forecast.min_arena_bytes;
-  berth_tflm_forecast_free(&forecast);
+  if (kept != NULL) {
+    *kept = forecast;
+  } else {
+    berth_tflm_forecast_free(&forecast);
+  }
   return BERTH_OK;
 }
 
@@ -214,6 +218,17 @@ static berth_status_t write_file(job_t *job) {
   return status;
 }
 
+static berth_status_t write_header(job_t *job) {
+  const char *path = job->options->header;
+  bool failed_proof = job->result->proven && !berth_proof_holds(&job->result->proof);
+  if (path == NULL || failed_proof) return BERTH_OK;
+  berth_output_t output;
+  berth_status_t status = berth_output_open(path, &output, job->complaint);
+  if (status != BERTH_OK) return status;
+  berth_optimization_header(job->result, path, output.stream);
+  return berth_output_commit(&output, job->complaint);
+}
+
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 static void count_moved(job_t *job) {
@@ -238,13 +253,16 @@ static berth_status_t run(job_t *job) {
   if (status == BERTH_OK) status = make_plan(job);
   if (status == BERTH_OK) status = build(job);
   if (status != BERTH_OK) return status;
-  status = foresee(job, &job->model, &job->result->before);
-  if (status == BERTH_OK) status = foresee(job, &job->edited, &job->result->after);
+  status = foresee(job, &job->model, &job->result->before, NULL);
+  if (status == BERTH_OK) {
+    status = foresee(job, &job->edited, &job->result->after, &job->result->stock);
+  }
   if (status != BERTH_OK) return status;
   count_moved(job);
   job->result->file_bytes_before = job->model.size;
   job->result->file_bytes = job->size;
-  return write_file(job);
+  status = write_file(job);
+  return status == BERTH_OK ? write_header(job) : status;
 }
 
 berth_status_t berth_optimize(const char *path, const berth_optimization_options_t *options,
@@ -277,4 +295,5 @@ berth_status_t berth_optimize(const char *path, const berth_optimization_options
 
 void berth_optimization_free(berth_optimization_t *optimization) {
   berth_offline_plan_free(&optimization->plan);
+  berth_tflm_forecast_free(&optimization->stock);
 }

@@ -13,6 +13,7 @@
 #include "host/offline_plan.h"
 #include "host/prove.h"
 #include "optimize/cleanup.h"
+#include "stock/tflm_forecast.h"
 
 #define BERTH_OPTIMIZE_SHAPES_MAX 64u /* most inputs that get another shape */
 
@@ -52,8 +53,9 @@ typedef struct berth_optimization {
   uint32_t still_dynamic; /* tensors whose size is known only at run time */
   berth_stock_need_t before;
   berth_stock_need_t after;
-  berth_offline_plan_t plan; /* offsets NULL: none was stored */
-  bool proven;               /* `proof` means something */
+  berth_tflm_forecast_t stock; /* the forecast behind `after`; all zero if there is none */
+  berth_offline_plan_t plan;   /* offsets NULL: none was stored */
+  bool proven;                 /* `proof` means something */
   berth_proof_t proof;
 } berth_optimization_t;
 
@@ -62,6 +64,11 @@ typedef struct berth_optimization {
 berth_status_t berth_optimize(const char *path, const berth_optimization_options_t *options,
                               berth_optimization_t *optimization, berth_complaint_t *complaint);
 void berth_optimization_free(berth_optimization_t *optimization);
+
+/* The plan as a C header, for runtimes of one's own and TFLM's NonPersistentMemoryPlannerShim.
+ * `path`: the header's own, from which its names are made. */
+void berth_optimization_header(const berth_optimization_t *optimization, const char *path,
+                               FILE *stream);
 
 /* Prints it for people, or as JSON (docs/optimize-for-tflm.md describes the keys). */
 void berth_optimization_print(const berth_optimization_t *optimization,

@@ -38,6 +38,9 @@ void berth_plan_write_csv(const berth_plan_report_t *report, FILE *stream);
 /* `path`: the header's own, from which its names are made. */
 void berth_plan_write_header(const berth_plan_report_t *report, const char *path, FILE *stream);
 
+/* The name of a file without folders and ending, as a C identifier; in capitals if `upper`. */
+void berth_header_identifier(const char *path, bool upper, char *out, size_t size);
+
 /* The keys that every JSON document of berth begins with, and "buffers"; used by inspect, too. */
 struct berth_json;
 void berth_plan_json_summary(const berth_plan_report_t *report, struct berth_json *json);

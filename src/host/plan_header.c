@@ -7,8 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* The file's name without folders and ending, as a C identifier; in capitals if `upper`. */
-static void identifier(const char *path, bool upper, char *out, size_t size) {
+void berth_header_identifier(const char *path, bool upper, char *out, size_t size) {
   const char *slash = strrchr(path, '/');
   const char *name = slash != NULL ? slash + 1 : path;
   const char *dot = strrchr(name, '.');
@@ -26,7 +25,7 @@ static void write_region_sizes(const berth_plan_report_t *report, const char *up
   const berth_subject_t *subject = report->subject;
   for (uint32_t r = 0; r < subject->problem.region_count; r++) {
     char region[64];
-    identifier(subject->regions[r].name, true, region, sizeof region);
+    berth_header_identifier(subject->regions[r].name, true, region, sizeof region);
     fprintf(stream, "#define %s_%s_BYTES %" PRIu64 "u /* of region %" PRIu32 " */\n", upper, region,
             berth_region_peak(&subject->problem, report->outcome->plan.placements, r), r);
   }
@@ -61,8 +60,8 @@ void berth_plan_write_header(const berth_plan_report_t *report, const char *path
   const berth_subject_t *subject = report->subject;
   const berth_plan_t *plan = &report->outcome->plan;
   char lower[64], upper[64];
-  identifier(path, false, lower, sizeof lower);
-  identifier(path, true, upper, sizeof upper);
+  berth_header_identifier(path, false, lower, sizeof lower);
+  berth_header_identifier(path, true, upper, sizeof upper);
   uint64_t align = 1, highest = 0;
   for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
     if (subject->problem.buffers[i].align > align) align = subject->problem.buffers[i].align;
