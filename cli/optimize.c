@@ -11,6 +11,7 @@ static int optimize(options_t *options) {
   berth_optimization_options_t *wanted = &options->optimization;
   wanted->shapes = options->shapes;
   wanted->shape_count = options->shape_count;
+  wanted->overlap = options->execution.runner.interpreter.overlap;
   wanted->messages = stderr;
   if (berth_optimize(options->path, wanted, &result, &complaint) != BERTH_OK) {
     return failed(&complaint);

@@ -159,6 +159,18 @@ bool option_set_result(options_t *options, const char *argument) {
   return *argument != '\0';
 }
 
+/* file | best */
+bool option_set_order(options_t *options, const char *argument) {
+  options->optimization.keep_order = strcmp(argument, "file") == 0;
+  return options->optimization.keep_order || strcmp(argument, "best") == 0;
+}
+
+bool option_set_stock_kernels(options_t *options, const char *argument) {
+  bool reference = strcmp(argument, "reference") == 0;
+  options->optimization.kernels = reference ? BERTH_TFLM_REFERENCE : BERTH_TFLM_CMSIS_NN;
+  return reference || strcmp(argument, "cmsis-nn") == 0;
+}
+
 bool option_set_header(options_t *options, const char *argument) {
   options->optimization.header = argument;
   return *argument != '\0';

@@ -19,6 +19,8 @@ bool option_set_page(options_t *options, const char *argument);
 bool option_set_svg(options_t *options, const char *argument);
 bool option_set_png(options_t *options, const char *argument);
 bool option_set_result(options_t *options, const char *argument);
+bool option_set_order(options_t *options, const char *argument);
+bool option_set_stock_kernels(options_t *options, const char *argument);
 bool option_set_header(options_t *options, const char *argument);
 bool option_add_keep(options_t *options, const char *argument);
 bool option_set_pairs(options_t *options, const char *argument);

@@ -105,18 +105,7 @@ static berth_status_t clean(job_t *job) {
   return status == BERTH_OK ? BERTH_OK : failed(job, "cannot be cleaned up", status);
 }
 
-/* ---- The plan -------------------------------------------------------------------------------- */
-
-static berth_status_t make_plan(job_t *job) {
-  if (job->options->no_plan) return BERTH_OK;
-  berth_offline_plan_t *plan = &job->result->plan;
-  berth_status_t status = berth_offline_plan_make(&job->edited, plan, job->complaint);
-  if (status != BERTH_OK || plan->offsets == NULL) return status;
-  status = berth_offline_put(&job->edit, plan->offsets, plan->count);
-  return status == BERTH_OK ? BERTH_OK : failed(job, "the plan cannot be stored", status);
-}
-
-/* ---- The file -------------------------------------------------------------------------------- */
+/* ---- The model so far ------------------------------------------------------------------------ */
 
 /* The model as edited so far, to plan it. */
 static berth_status_t build(job_t *job) {
@@ -133,10 +122,63 @@ static berth_status_t build(job_t *job) {
   return BERTH_OK;
 }
 
+/* ---- Order and plan -------------------------------------------------------------------------- */
+
+static berth_stock_plan_options_t stock_options(const job_t *job) {
+  return (berth_stock_plan_options_t){
+      .overlap = job->options->overlap, .kernels = job->options->kernels, .abi = BERTH_ABI_ARM};
+}
+
+static berth_status_t order(job_t *job) {
+  uint32_t count = job->edit.subgraphs[0].operator_count;
+  if (job->options->keep_order || berth_numbers_operators(&job->model)) return BERTH_OK;
+  uint32_t *best = malloc(((size_t)count + 1) * sizeof *best);
+  if (best == NULL) return failed(job, "no order is found", BERTH_ERROR_MEMORY);
+  berth_stock_plan_options_t options = stock_options(job);
+  berth_status_t status = berth_stock_order(&job->edited, &options, best, &job->result->order);
+  if (status == BERTH_OK && job->result->order.changed) {
+    status = berth_edit_reorder(&job->edit, 0, best);
+    if (status == BERTH_OK) status = build(job);
+  } else if (status != BERTH_OK) {
+    failed(job, "no order is found", status);
+  }
+  free(best);
+  return status;
+}
+
+/* Offsets that leave everything to TFLM, instead of a plan that was there and no longer fits. */
+static berth_status_t forget_plan(job_t *job) {
+  uint32_t count = 0;
+  if (berth_model_metadata_named(&job->model, BERTH_OFFLINE_NAME).size == 0) return BERTH_OK;
+  for (uint32_t s = 0; s < job->edited.subgraph_count; s++) {
+    count += berth_model_subgraph(&job->edited, s).tensor_count;
+  }
+  int32_t *offsets = malloc(((size_t)count + 1) * sizeof *offsets);
+  if (offsets == NULL) return failed(job, "the plan cannot be stored", BERTH_ERROR_MEMORY);
+  for (uint32_t i = 0; i < count; i++) offsets[i] = -1;
+  berth_status_t status = berth_offline_put(&job->edit, offsets, count);
+  free(offsets);
+  return status == BERTH_OK ? BERTH_OK : failed(job, "the plan cannot be stored", status);
+}
+
+static berth_status_t make_plan(job_t *job) {
+  berth_stock_plan_t *plan = &job->result->plan;
+  bool same = job->size == job->model.size && memcmp(job->bytes, job->model.data, job->size) == 0;
+  if (job->options->no_plan) return same ? BERTH_OK : forget_plan(job);
+  berth_stock_plan_options_t options = stock_options(job);
+  berth_status_t status = berth_stock_plan_make(&job->edited, &options, plan);
+  if (status != BERTH_OK) return failed(job, "no plan is found", status);
+  if (plan->offsets == NULL) return forget_plan(job);
+  status = berth_offline_put(&job->edit, plan->offsets, plan->count);
+  return status == BERTH_OK ? BERTH_OK : failed(job, "the plan cannot be stored", status);
+}
+
+/* ---- The file -------------------------------------------------------------------------------- */
+
 /* What stock TFLM needs for a model. That it doesn't run it is an answer, too. */
 static berth_status_t foresee(job_t *job, const berth_model_t *model, berth_stock_need_t *need,
                               berth_tflm_forecast_t *kept) {
-  berth_tflm_settings_t settings = {.abi = BERTH_ABI_ARM};
+  berth_tflm_settings_t settings = {.abi = BERTH_ABI_ARM, .kernels = job->options->kernels};
   berth_tflm_forecast_t forecast;
   berth_tflm_error_t error = {0};
   berth_status_t status = berth_tflm_forecast(model, &settings, &forecast, &error);
@@ -250,6 +292,7 @@ static berth_status_t run(job_t *job) {
   if (status == BERTH_OK) status = take_shapes(job);
   if (status == BERTH_OK) status = clean(job);
   if (status == BERTH_OK) status = build(job);
+  if (status == BERTH_OK) status = order(job);
   if (status == BERTH_OK) status = make_plan(job);
   if (status == BERTH_OK) status = build(job);
   if (status != BERTH_OK) return status;
@@ -294,6 +337,6 @@ berth_status_t berth_optimize(const char *path, const berth_optimization_options
 }
 
 void berth_optimization_free(berth_optimization_t *optimization) {
-  berth_offline_plan_free(&optimization->plan);
+  berth_stock_plan_free(&optimization->plan);
   berth_tflm_forecast_free(&optimization->stock);
 }

@@ -10,22 +10,23 @@
 
 #include "host/complaint.h"
 #include "host/execute.h"
-#include "host/offline_plan.h"
 #include "host/prove.h"
 #include "optimize/cleanup.h"
-#include "stock/tflm_forecast.h"
+#include "optimize/stock_plan.h"
 
 #define BERTH_OPTIMIZE_SHAPES_MAX 64u /* most inputs that get another shape */
 
 typedef struct berth_optimization_options {
-  const char *output; /* the .tflite to write; NULL: only tell what could be done */
-  const char *header; /* also the plan as a C header; NULL: no */
-  uint32_t keep;      /* clean-ups to leave out: bit i is number i of optimize/cleanup.h */
-  bool grow;          /* fold constants also where the file grows by it */
-  bool keep_order;    /* the file's order of operators */
-  bool no_plan;       /* no plan in the metadata */
-  bool no_verify;     /* don't run original and result */
-  uint32_t seeds;     /* of the proof; 0: 2 */
+  const char *output;      /* the .tflite to write; NULL: only tell what could be done */
+  const char *header;      /* also the plan as a C header; NULL: no */
+  uint32_t keep;           /* clean-ups to leave out: bit i is number i of optimize/cleanup.h */
+  bool grow;               /* fold constants also where the file grows by it */
+  bool keep_order;         /* the file's order of operators */
+  bool no_plan;            /* no plan in the metadata */
+  berth_overlap_t overlap; /* which tensors may share memory in the plan */
+  berth_tflm_kernel_set_t kernels; /* of the firmware: their scratch is planned for */
+  bool no_verify;                  /* don't run original and result */
+  uint32_t seeds;                  /* of the proof; 0: 2 */
   const berth_named_shape_t *shapes;
   uint32_t shape_count;
   FILE *messages; /* what prepare has to say; NULL: none */
@@ -47,6 +48,7 @@ typedef struct berth_optimization {
   uint32_t operators_before;
   uint32_t operators;
   uint32_t moved;                       /* operators of the main subgraph whose place is another */
+  berth_order_result_t order;           /* of the search; all zero without one */
   uint32_t cleaned[BERTH_CLEANUPS_MAX]; /* what each clean-up did */
   uint32_t tensors_dropped;
   uint32_t shapes_fixed;  /* tensors */
@@ -54,7 +56,7 @@ typedef struct berth_optimization {
   berth_stock_need_t before;
   berth_stock_need_t after;
   berth_tflm_forecast_t stock; /* the forecast behind `after`; all zero if there is none */
-  berth_offline_plan_t plan;   /* offsets NULL: none was stored */
+  berth_stock_plan_t plan;     /* offsets NULL: TFLM's own plan is as good, or none was asked for */
   bool proven;                 /* `proof` means something */
   berth_proof_t proof;
 } berth_optimization_t;

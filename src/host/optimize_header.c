@@ -62,7 +62,7 @@ void berth_optimization_header(const berth_optimization_t *optimization, const c
       " * of the arena, which must be aligned to 16. One region. */\n"
       "#ifndef %s_PLAN_H\n#define %s_PLAN_H\n\n#include <stdint.h>\n\n",
       source, upper, upper);
-  uint64_t head = o->after.known ? o->after.head_bytes : o->plan.peak;
+  uint64_t head = o->after.known ? o->after.head_bytes : o->plan.head_bytes;
   fprintf(stream, "#define %s_HEAD_BYTES %" PRIu64 "u /* tensors%s */\n", upper, head,
           o->after.known ? " and scratch" : ", without any scratch");
   if (o->after.known) {

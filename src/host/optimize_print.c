@@ -3,6 +3,7 @@
 #include "host/optimize.h"
 #include "host/text.h"
 #include <inttypes.h>
+#include <string.h>
 
 static void line(FILE *stream, const char *label, uint64_t before, uint64_t after) {
   fprintf(stream, "%-14s %15s -> %11s bytes", label, berth_grouped(before).text,
@@ -33,6 +34,23 @@ static void print_proof(const berth_proof_t *proof, FILE *stream) {
   }
 }
 
+/* Which outputs take an input's place, a line for each reason. */
+static void print_shares(const berth_stock_plan_t *plan, FILE *stream) {
+  for (uint32_t i = 0; i < plan->share_count; i++) {
+    const berth_stock_share_t *share = &plan->shares[i];
+    bool told = false;
+    uint32_t operators = 0;
+    for (uint32_t k = 0; k < plan->share_count; k++) {
+      if (strcmp(plan->shares[k].reason, share->reason) != 0) continue;
+      if (k < i) told = true;
+      operators++;
+    }
+    if (told) continue;
+    fprintf(stream, "%-14s %u output%s over an input: %s\n", i == 0 ? "In place" : "", operators,
+            operators == 1 ? "" : "s", share->reason);
+  }
+}
+
 void berth_optimization_print(const berth_optimization_t *optimization,
                               const berth_optimization_options_t *options, FILE *stream) {
   const berth_optimization_t *o = optimization;
@@ -52,12 +70,13 @@ void berth_optimization_print(const berth_optimization_t *optimization,
     fprintf(stream, "TFLM           no forecast: %s\n", o->after.why_not);
   }
   if (o->plan.offsets != NULL) {
-    fprintf(stream, "Plan           %15s bytes%s%s\n", berth_grouped(o->plan.peak).text,
-            o->plan.with_scratch ? ", scratch included" : ", without any scratch",
-            o->plan.peak == o->plan.lower_bound ? "; proven: none is smaller" : "");
-  } else if (o->plan.worse) {
-    fputs("Plan           none: with scratch around it, TFLM's own is smaller\n", stream);
+    fprintf(stream, "Plan           %15s bytes%s%s\n", berth_grouped(o->plan.head_bytes).text,
+            o->plan.known ? ", scratch included" : ", without any scratch",
+            o->plan.head_bytes == o->plan.lower_bound ? "; proven: none is smaller" : "");
+  } else if (!options->no_plan) {
+    fputs("Plan           none: TFLM's own is as good\n", stream);
   }
+  print_shares(&o->plan, stream);
   line(stream, "File", o->file_bytes_before, o->file_bytes);
   if (o->operators != o->operators_before) {
     fprintf(stream, "Operators      %u -> %u\n", o->operators_before, o->operators);
@@ -67,8 +86,11 @@ void berth_optimization_print(const berth_optimization_t *optimization,
     fprintf(stream, "Cleaned up     %u: %s\n", o->cleaned[i], berth_cleanup_at(i)->summary);
   }
   if (o->tensors_dropped > 0) fprintf(stream, "               %u tensors\n", o->tensors_dropped);
-  if (o->moved > 0)
-    fprintf(stream, "Order          %u operators run later than before\n", o->moved);
+  if (o->moved > 0) {
+    fprintf(stream, "Order          %u operators moved: tensors and scratch %s -> %s bytes%s\n",
+            o->moved, berth_grouped(o->order.file_peak).text, berth_grouped(o->order.peak).text,
+            o->order.optimal ? "; proven: no order needs less" : "");
+  }
   if (o->shapes_fixed > 0) {
     fprintf(stream, "Shapes         %u tensors fixed, %u still known only at run time\n",
             o->shapes_fixed, o->still_dynamic);
@@ -110,6 +132,21 @@ static void need_json(const char *key, const berth_stock_need_t *need, berth_jso
   berth_json_close(json, '}');
 }
 
+static void shares_json(const berth_stock_plan_t *plan, berth_json_t *json) {
+  berth_json_open(json, "in_place", '[');
+  for (uint32_t i = 0; i < plan->share_count; i++) {
+    const berth_stock_share_t *share = &plan->shares[i];
+    berth_json_open_line(json, NULL, '{');
+    berth_json_number(json, "operator", share->op);
+    berth_json_number(json, "input", share->input);
+    berth_json_number(json, "output", share->output);
+    berth_json_number(json, "bytes", share->bytes);
+    berth_json_string(json, "reason", share->reason);
+    berth_json_close(json, '}');
+  }
+  berth_json_close(json, ']');
+}
+
 void berth_optimization_json(const berth_optimization_t *optimization,
                              const berth_optimization_options_t *options, FILE *stream) {
   const berth_optimization_t *o = optimization;
@@ -127,6 +164,15 @@ void berth_optimization_json(const berth_optimization_t *optimization,
   berth_json_number(&json, "operators_before", o->operators_before);
   berth_json_number(&json, "operators", o->operators);
   berth_json_number(&json, "operators_moved", o->moved);
+  if (o->order.peak > 0) {
+    berth_json_open_line(&json, "order", '{');
+    berth_json_number(&json, "file_peak_bytes", o->order.file_peak);
+    berth_json_number(&json, "peak_bytes", o->order.peak);
+    berth_json_number(&json, "lower_bound_bytes", o->order.lower_bound);
+    berth_json_close(&json, '}');
+  } else {
+    berth_json_null(&json, "order");
+  }
   berth_json_open_line(&json, "cleaned", '{');
   for (uint32_t i = 0; berth_cleanup_at(i) != NULL; i++) {
     berth_json_number(&json, berth_cleanup_at(i)->name, o->cleaned[i]);
@@ -139,9 +185,10 @@ void berth_optimization_json(const berth_optimization_t *optimization,
   need_json("after", &o->after, &json);
   if (o->plan.offsets != NULL) {
     berth_json_open(&json, "plan", '{');
-    berth_json_number(&json, "peak_bytes", o->plan.peak);
+    berth_json_number(&json, "head_bytes", o->plan.head_bytes);
     berth_json_number(&json, "lower_bound_bytes", o->plan.lower_bound);
-    berth_json_bool(&json, "with_scratch", o->plan.with_scratch);
+    berth_json_bool(&json, "with_scratch", o->plan.known);
+    shares_json(&o->plan, &json);
     berth_json_open_line(&json, "offsets", '[');
     for (uint32_t i = 0; i < o->plan.count; i++) {
       berth_json_signed(&json, NULL, o->plan.offsets[i]);
