@@ -70,25 +70,49 @@ bool berth_usage_json(const berth_subject_t *subject, berth_json_t *json) {
   return true;
 }
 
+/* The first other buffer that has bytes of this one while both are live (a view, or written in
+ * place), or BERTH_NOBODY. */
+static uint32_t sharer(const berth_subject_t *subject, const berth_placement_t *placements,
+                       uint32_t index) {
+  const berth_buffer_t *a = &subject->problem.buffers[index];
+  uint64_t start = placements[index].offset;
+  if (placements[index].region == BERTH_OUTSIDE) return BERTH_NOBODY;
+  for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
+    const berth_buffer_t *b = &subject->problem.buffers[i];
+    if (i == index || placements[i].region != placements[index].region) continue;
+    if (berth_buffers_conflict(a, b) && placements[i].offset < start + a->size &&
+        start < placements[i].offset + b->size) {
+      return i;
+    }
+  }
+  return BERTH_NOBODY;
+}
+
+static void tensor_cell(const berth_label_t *label, berth_text_table_t *table) {
+  if (label == NULL) {
+    berth_text_table_cell(table, "%s", "");
+  } else if (label->tensor == BERTH_NOBODY) {
+    berth_text_table_cell(table, "-");
+  } else if (label->subgraph == 0) {
+    berth_text_table_cell(table, "%" PRIu32, label->tensor);
+  } else {
+    berth_text_table_cell(table, "%" PRIu32 ":%" PRIu32, label->subgraph, label->tensor);
+  }
+}
+
 bool berth_allocations_print(const berth_plan_report_t *report, FILE *stream) {
-  static const char *const headings[] = {"tensor", "class",  "bytes", "offset", "first",
-                                         "last",   "region", "name",  NULL};
+  static const char *const headings[] = {"tensor", "class",  "bytes",       "offset", "first",
+                                         "last",   "region", "shared with", "name",   NULL};
   const berth_subject_t *subject = report->subject;
   const berth_placement_t *placements = report->outcome->plan.placements;
-  berth_text_table_t table = berth_text_table(headings, "llrrrrll");
+  berth_text_table_t table = berth_text_table(headings, "llrrrrlll");
   for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
     const berth_label_t *label = &subject->labels[i];
     const berth_buffer_t *buffer = &subject->problem.buffers[i];
     char name[BERTH_NAME_ROOM];
     bool outside = placements[i].region == BERTH_OUTSIDE;
     if (outside && buffer->size == 0) continue; /* it needs no memory at all */
-    if (label->tensor == BERTH_NOBODY) {
-      berth_text_table_cell(&table, "-");
-    } else if (label->subgraph == 0) {
-      berth_text_table_cell(&table, "%" PRIu32, label->tensor);
-    } else {
-      berth_text_table_cell(&table, "%" PRIu32 ":%" PRIu32, label->subgraph, label->tensor);
-    }
+    tensor_cell(label, &table);
     berth_text_table_cell(&table, "%s",
                           label->has_kind ? berth_buffer_kind_name(label->kind) : "-");
     berth_text_table_cell(&table, "%s", berth_grouped(buffer->size).text);
@@ -96,6 +120,8 @@ bool berth_allocations_print(const berth_plan_report_t *report, FILE *stream) {
     berth_text_table_cell(&table, "%" PRIu32, buffer->first);
     berth_text_table_cell(&table, "%" PRIu32, buffer->last);
     berth_text_table_cell(&table, "%s", berth_region_name(subject, placements[i].region));
+    uint32_t other = sharer(subject, placements, i);
+    tensor_cell(other != BERTH_NOBODY ? &subject->labels[other] : NULL, &table);
     berth_text_table_cell(&table, "%s", berth_label_print(label, 40, name));
   }
   fputs("\nAllocations (steps are inclusive; a tensor of subgraph s is s:tensor):\n", stream);
