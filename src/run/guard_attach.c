@@ -6,10 +6,11 @@ static uint64_t round_up(uint64_t bytes) {
   return (bytes + 15) & ~(uint64_t)15;
 }
 
-/* The most entries of a list of what is kept: tensors, each in one part or two, and sums. */
+/* The most entries of a list of what is kept: tensors, each in two parts or, where others lie over
+ * it, one more for each; and sums. */
 static uint64_t kept_room(const berth_interpreter_t *interpreter) {
   uint64_t count = interpreter->tensor_count;
-  return interpreter->runs != NULL ? 2 * count + interpreter->operator_count : count;
+  return interpreter->runs != NULL ? 3 * count + 2 * interpreter->operator_count : count;
 }
 
 /* The most that one operator writes and keeps. */

@@ -363,6 +363,7 @@ static berth_status_t make_plan(berth_job_t *job) {
     return options->offsets != NULL ? BERTH_ERROR_ARGUMENT : BERTH_ERROR_FORMAT;
   }
   if (status != BERTH_OK) return status < 0 ? status : BERTH_ERROR_UNSUPPORTED;
+  if (needs->lower_bound > needs->peak) needs->lower_bound = needs->peak; /* trusted ones overlap */
   uint32_t limit = wish_limit(job);
   for (uint32_t i = 0; i < interpreter->model->subgraph_count; i++) {
     if (job->graph.called_first[i] == BERTH_NOBODY) continue;

@@ -131,6 +131,10 @@ uint32_t berth_run_operator_of(const berth_interpreter_t *interpreter, uint32_t 
 const berth_stream_run_t *berth_run_of_step(const berth_interpreter_t *interpreter, uint32_t step,
                                             uint32_t *number);
 
+/* Rows that a streamed plan keeps of a tensor of the main subgraph; 0: all of them, or it is never
+ * made. */
+uint32_t berth_run_ring(const berth_interpreter_t *interpreter, uint32_t tensor);
+
 /* Do the rows of this graph input come from the caller? */
 bool berth_run_is_pushed(const berth_interpreter_t *interpreter, uint32_t input);
 

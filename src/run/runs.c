@@ -24,12 +24,17 @@ const berth_stream_run_t *berth_run_of_step(const berth_interpreter_t *interpret
   return NULL;
 }
 
-bool berth_run_is_pushed(const berth_interpreter_t *interpreter, uint32_t input) {
+uint32_t berth_run_ring(const berth_interpreter_t *interpreter, uint32_t tensor) {
   const berth_stream_plan_t *plan = interpreter->options.stream;
+  if (plan == NULL || plan->rings == NULL) return 0;
+  uint32_t ring = plan->rings[tensor];
+  return ring == UINT32_MAX ? 0 : ring;
+}
+
+bool berth_run_is_pushed(const berth_interpreter_t *interpreter, uint32_t input) {
   berth_vector_t inputs = berth_model_subgraph(interpreter->model, 0).inputs;
-  if (plan == NULL || plan->rings == NULL || input >= inputs.count) return false;
-  int32_t tensor = berth_vector_int(inputs, input);
-  return tensor != BERTH_NO_TENSOR && plan->rings[tensor] != 0;
+  int32_t tensor = input < inputs.count ? berth_vector_int(inputs, input) : BERTH_NO_TENSOR;
+  return tensor != BERTH_NO_TENSOR && berth_run_ring(interpreter, (uint32_t)tensor) > 0;
 }
 
 uint32_t berth_run_step_of(const berth_interpreter_t *interpreter, uint32_t op) {
@@ -41,10 +46,9 @@ uint32_t berth_run_step_of(const berth_interpreter_t *interpreter, uint32_t op) 
 }
 
 void berth_run_widen(const berth_interpreter_t *interpreter, berth_graph_tensor_t *tensor) {
-  const berth_stream_plan_t *plan = interpreter->options.stream;
   uint32_t number;
   if (interpreter->runs == NULL) return;
-  if (tensor->subgraph == 0 && plan->rings != NULL && plan->rings[tensor->tensor] > 0) {
+  if (tensor->subgraph == 0 && berth_run_ring(interpreter, tensor->tensor) > 0) {
     if (tensor->producer == BERTH_NOBODY && tensor->last_reader != BERTH_NOBODY) {
       tensor->first = berth_run_step_of(interpreter, tensor->last_reader);
     }

@@ -116,9 +116,8 @@ berth_value_t berth_interpreter_tensor(const berth_interpreter_t *interpreter, u
     value.data = (uint8_t *)(uintptr_t)data.data; /* kernels never write to constants */
     return value;
   }
-  const berth_stream_plan_t *plan = interpreter->options.stream;
-  if (plan != NULL && plan->rings != NULL && subgraph == 0 && plan->rings[index] > 0) {
-    value.ring = plan->rings[index];
+  if (subgraph == 0 && interpreter->runs != NULL && berth_run_ring(interpreter, index) > 0) {
+    value.ring = berth_run_ring(interpreter, index);
   }
   uint32_t place = interpreter->places[flat], source;
   if (berth_run_is_folded(interpreter, subgraph, index, &source)) {

@@ -25,14 +25,19 @@ static bool is_filled(const uint8_t *data, uint32_t bytes, uint8_t pattern, uint
 }
 
 /* Is it an input whose last step this is, in a place that the plan gives to an output, too? Then
- * the operator may write over it. */
+ * the operator may write over it; row by row, over the rows that it reads. */
 static bool is_replaced(const berth_watch_t *watch, const berth_kept_t *kept) {
-  if (watch->in_piece || kept->tensor == BERTH_NOBODY) return false;
-  if (watch->guard->graph.tensors[kept->tensor].last != watch->step) return false;
-  for (uint32_t i = 0; i < watch->call.op.outputs.count; i++) {
-    berth_value_t output = berth_output(&watch->call, i);
-    if (output.data == NULL || kept->data >= output.data + output.bytes) continue;
-    if (output.data < kept->data + kept->bytes) return true;
+  if (kept->tensor == BERTH_NOBODY) return false;
+  const berth_graph_tensor_t *tensor = &watch->guard->graph.tensors[kept->tensor];
+  if (!watch->in_piece && tensor->last != watch->step) return false;
+  berth_range_t range;
+  uint32_t output;
+  for (uint32_t i = 0; berth_watch_result(watch, i, &range, &output); i++) {
+    if (output == BERTH_NOBODY || berth_output(&watch->call, output).index == tensor->tensor) {
+      continue;
+    }
+    if (range.bytes == 0 || kept->data >= range.data + range.bytes) continue;
+    if (range.data < kept->data + kept->bytes) return true;
   }
   return false;
 }

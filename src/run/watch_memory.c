@@ -97,6 +97,36 @@ static void keep_some(berth_guard_t *guard, uint32_t tensor, const berth_value_t
   keep(guard, (berth_kept_t){value->data + first, last - first, first, tensor, BERTH_NOBODY});
 }
 
+/* Rows that a node of the run had made before the current piece. */
+static uint32_t rows_before(const berth_watch_t *watch, const berth_stream_node_t *node) {
+  const berth_stream_piece_t *piece = &watch->guard->interpreter->progress.piece;
+  bool current = node->step == piece->step;
+  if (node->kind == BERTH_ROW_LOCAL) return current ? piece->first_row : node->made;
+  return node->made == node->rows && !current ? node->output : 0;
+}
+
+/* Bytes [first, last) of a tensor that a run reads: without those over which the plan has laid rows
+ * that nodes of the run, from number `node` on, have made by now. */
+static void keep_unreplaced(const berth_watch_t *watch, uint32_t tensor, const berth_value_t *value,
+                            uint32_t node, uint32_t first, uint32_t last) {
+  const berth_interpreter_t *interpreter = watch->guard->interpreter;
+  const berth_stream_t *run = interpreter->progress.run;
+  for (uint32_t i = node; i < run->node_count && first < last; i++) {
+    const berth_stream_node_t *maker = &run->nodes[i];
+    if (maker->step == BERTH_NOBODY || maker->tensor == BERTH_NOBODY) continue;
+    berth_value_t made = berth_interpreter_tensor(interpreter, 0, maker->tensor);
+    if (made.data == NULL || made.constant || made.ring < made.rows) continue;
+    if (watch->guard->graph.bases[0] + maker->tensor == tensor) continue;
+    const uint8_t *end = made.data + (size_t)rows_before(watch, maker) * made.row_bytes;
+    if (made.data >= value->data + last || end <= value->data + first) continue;
+    uint32_t low = made.data > value->data + first ? (uint32_t)(made.data - value->data) : first;
+    uint32_t high = end < value->data + last ? (uint32_t)(end - value->data) : last;
+    keep_unreplaced(watch, tensor, value, i + 1, first, low);
+    first = high;
+  }
+  keep_some(watch->guard, tensor, value, first, last);
+}
+
 /* An output of which some rows are made: all but these. */
 static void keep_rest(const berth_watch_t *watch, uint32_t tensor, const berth_value_t *value) {
   uint32_t first, last, held = berth_run_held_bytes(value);
@@ -173,8 +203,10 @@ void berth_watch_list(const berth_watch_t *watch, bool narrow) {
       for (uint32_t part = 0; part < 2; part++) {
         berth_range_t range = rows_part(&value, rows.first, rows.last, part);
         uint32_t first = range.bytes > 0 ? (uint32_t)(range.data - value.data) : 0;
-        keep_some(guard, i, &value, first, first + range.bytes);
+        keep_unreplaced(watch, i, &value, 0, first, first + range.bytes);
       }
+    } else if (watch->in_piece && value.ring >= value.rows) {
+      keep_unreplaced(watch, i, &value, 0, 0, value.bytes);
     } else {
       keep_some(guard, i, &value, 0, berth_run_held_bytes(&value));
     }
