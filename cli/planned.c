@@ -1,6 +1,9 @@
 /* Opening and planning, with the reason told where there is no plan. */
 #include "planned.h"
 #include "commands.h"
+#include "host/plan_open.h"
+
+#include <string.h>
 
 void planned_close(planned_t *planned) {
   if (!planned->is_open) return;
@@ -17,6 +20,11 @@ int planned_expect_model(const planned_t *planned) {
   return failed(&complaint);
 }
 
+static bool is_saved_plan(const char *path) {
+  size_t length = strlen(path);
+  return length > 5 && strcmp(path + length - 5, ".json") == 0;
+}
+
 int planned_open(const options_t *options, const char *path, const char *purpose,
                  planned_t *planned) {
   berth_complaint_t complaint;
@@ -24,14 +32,16 @@ int planned_open(const options_t *options, const char *path, const char *purpose
     berth_complain(&complaint, "%s: one planner at a time", path);
     return failed(&complaint);
   }
-  if (berth_subject_open(path, &options->subject, &planned->subject, &complaint) != BERTH_OK) {
-    return failed(&complaint);
-  }
+  bool saved = is_saved_plan(path);
+  berth_status_t status =
+      saved ? berth_plan_open(path, &planned->subject, &planned->outcome, &complaint)
+            : berth_subject_open(path, &options->subject, &planned->subject, &complaint);
+  if (status != BERTH_OK) return failed(&complaint);
   planned->is_open = true;
   if (berth_plan_report_start(&planned->subject, &options->subject, &planned->report, &complaint) !=
           BERTH_OK ||
-      berth_planning_run(options->planner, &planned->subject.problem, &options->planning,
-                         &planned->outcome, &complaint) != BERTH_OK) {
+      (!saved && berth_planning_run(options->planner, &planned->subject.problem, &options->planning,
+                                    &planned->outcome, &complaint) != BERTH_OK)) {
     return failed(&complaint);
   }
   planned->report.outcome = &planned->outcome;

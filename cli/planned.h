@@ -14,7 +14,8 @@ typedef struct planned {
   bool is_open;
 } planned_t;
 
-/* Opens and plans `path` as the options say. EXIT_DONE; or the exit status to end with, after the
+/* Opens and plans `path` as the options say; a plan that was saved (.json) is taken as it is, and
+ * is no model. EXIT_DONE; or the exit status to end with, after the
  * reason has been told (no plan within the budget is one: `purpose` says what there is then
  * nothing of, such as "draw"). `*planned` comes zeroed and must be closed in any case. */
 int planned_open(const options_t *options, const char *path, const char *purpose,

@@ -125,11 +125,12 @@ static int report(const options_t *options, planned_t *sides) {
 }
 
 static void print_help(void) {
-  puts("usage: berth report [OPTION]... MODEL.tflite|PROBLEM.csv [ANOTHER] -o FILE.html\n\n"
-       "Plans, and writes one HTML page that opens in any browser, offline: an interactive map of\n"
-       "the memory over time, what makes the peak, who makes and who reads each tensor. With two\n"
-       "files, the page shows both, before and after. --svg and --png write the map alone (with\n"
-       "two files, the second one's).\n");
+  puts("usage: berth report [OPTION]... FILE [FILE] -o PAGE.html\n\n"
+       "FILE is a model (.tflite), a problem (.csv), or a plan that berth plan wrote (.json).\n"
+       "Plans it, and writes one HTML page that opens in any browser, offline: an interactive map\n"
+       "of the memory over time, what makes the peak, who makes and who reads each tensor. With\n"
+       "two files, the page shows both, before and after. --svg and --png write the map alone\n"
+       "(with two files, the second one's).\n");
   options_print(FOR_REPORT, stdout);
 }
 

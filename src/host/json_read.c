@@ -144,6 +144,69 @@ bool berth_json_key_is(const berth_json_reader_t *reader, const char *name) {
          memcmp(name, reader->key, reader->key_length) == 0;
 }
 
+/* The value of the four hexadecimal digits of \uXXXX at `text`, or 0xfffd if they aren't. */
+static uint32_t read_unit(const char *text, size_t left) {
+  uint32_t unit = 0;
+  for (size_t i = 0; i < 4; i++) {
+    char c = i < left ? text[i] : ' ';
+    uint32_t digit = is_digit(c)            ? (uint32_t)(c - '0')
+                     : c >= 'a' && c <= 'f' ? (uint32_t)(c - 'a' + 10)
+                     : c >= 'A' && c <= 'F' ? (uint32_t)(c - 'A' + 10)
+                                            : 16;
+    if (digit > 15) return 0xfffd;
+    unit = unit << 4 | digit;
+  }
+  return unit;
+}
+
+static size_t put_utf8(uint32_t code, char *out) {
+  if (code < 0x80) {
+    out[0] = (char)code;
+    return 1;
+  }
+  size_t length = code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+  for (size_t i = length - 1; i > 0; i--, code >>= 6) out[i] = (char)(0x80 | (code & 0x3f));
+  out[0] = (char)((0xf00 >> length & 0xf0) | code);
+  return length;
+}
+
+/* The character of a \u escape, `*at` being behind the "u"; a pair of surrogates is one. */
+static uint32_t read_escaped(const char *text, size_t length, size_t *at) {
+  uint32_t code = read_unit(text + *at, length - *at);
+  *at = *at + 4 < length ? *at + 4 : length;
+  if (code < 0xd800 || code > 0xdfff) return code;
+  if (code > 0xdbff || length - *at < 6 || text[*at] != '\\' || text[*at + 1] != 'u') return 0xfffd;
+  uint32_t low = read_unit(text + *at + 2, 4);
+  if (low < 0xdc00 || low > 0xdfff) return 0xfffd;
+  *at += 6;
+  return 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+}
+
+size_t berth_json_unescape(const char *text, size_t length, char *out) {
+  static const char escapes[] = "b\bf\fn\nr\rt\t";
+  size_t used = 0;
+  for (size_t at = 0; at < length;) {
+    char c = text[at++];
+    if (c != '\\' || at == length) {
+      out[used++] = c;
+      continue;
+    }
+    c = text[at++];
+    if (c == 'u') {
+      used += put_utf8(read_escaped(text, length, &at), out + used);
+      continue;
+    }
+    for (size_t i = 0; escapes[i] != '\0'; i += 2) {
+      if (escapes[i] == c) {
+        c = escapes[i + 1];
+        break;
+      }
+    }
+    out[used++] = c;
+  }
+  return used;
+}
+
 uint64_t berth_json_line(const berth_json_reader_t *reader) {
   uint64_t line = 1;
   for (const char *c = reader->start; c < reader->at && c < reader->end; c++) line += *c == '\n';

@@ -45,6 +45,10 @@ bool berth_json_next(berth_json_reader_t *reader);
 /* Is the current key this one? */
 bool berth_json_key_is(const berth_json_reader_t *reader, const char *name);
 
+/* Writes a string token without its escapes to `out`, which has room for `length` bytes; how many
+ * there are. Half a surrogate pair becomes U+FFFD, a bad escape the character behind it. */
+size_t berth_json_unescape(const char *text, size_t length, char *out);
+
 /* Line in which the reader is, from 1. */
 uint64_t berth_json_line(const berth_json_reader_t *reader);
 

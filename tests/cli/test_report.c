@@ -111,6 +111,54 @@ static void two_files_make_one_page_before_and_after(void **state) {
   assert_says(html, "high");
 }
 
+static void a_saved_plan_is_drawn_as_it_was(void **state) {
+  (void)state;
+  /* Same rectangles as those of the model's own plan, with one region and with two. */
+  static const char *const regions[] = {"", "--region sram=32K@1 --region psram=8M@10"};
+  for (size_t i = 0; i < 2; i++) {
+    char command[1024];
+    snprintf(command, sizeof command,
+             "berth plan models/resnet8_int8.tflite --like tflm --planner best %s "
+             "-o $dir/saved.json --svg $dir/a.svg >$dir/said && "
+             "berth report $dir/saved.json --svg $dir/b.svg && "
+             "for f in a b; do grep -o '<rect x[^>]*>' $dir/$f.svg >$dir/$f.rects; done && "
+             "test $(wc -l <$dir/a.rects) -gt 17 && cmp $dir/a.rects $dir/b.rects",
+             regions[i]);
+    assert_status(command, 0);
+  }
+  assert_status("berth report $dir/saved.json models/resnet8_int8.tflite -o $dir/both.html", 0);
+  assert_says(read_output("both.html"), "stage1/conv2");
+}
+
+static void a_file_that_is_no_saved_plan_is_refused(void **state) {
+  (void)state;
+  static const char head[] =
+      "{\"planner\": \"best\", \"peak_bytes\": 8, \"steps\": 2, \"buffers\": [";
+  static const char *const bad[][3] = {
+      {"", "", "saved.json: the file is empty"},
+      {"{", "", "saved.json:1: it ends too early"},
+      {"{\"planner\": \"best\"}", "", "there is no plan in it"},
+      {"{\n\"peak_bytes\": 8,}", "", "saved.json:2: "},
+      {head, "{\"size\": -1}]}", "a bad size"},
+      {head, "{\"size\": 8, \"first\": 0, \"last\": 2}]}", "buffer 0 lives in steps"},
+      {head, "{\"size\": 8}]}", "buffer 0 lives in steps"},
+      {head, "{\"size\": 8, \"offset\": \"x\"}]}", "a bad offset"},
+      {head, "{\"size\": 8, \"kind\": \"sofa\"}]}", "an unknown kind"},
+      {head,
+       "{\"size\": 9000000000000000000, \"first\": 0, \"last\": 0, \"offset\": "
+       "9000000000000000000}]}",
+       "too large"},
+      {head, "{\"size\": 8}", "it ends too early"},
+  };
+  for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+    char text[512];
+    snprintf(text, sizeof text, "%s%s", bad[i][0], bad[i][1]);
+    write_file("saved.json", text);
+    assert_refused("berth report $dir/saved.json -o $dir/no.html", 1, bad[i][2]);
+  }
+  assert_status("test -e $dir/no.html", 1);
+}
+
 static void png_is_the_picture_drawn_by_rsvg_convert(void **state) {
   (void)state;
   write_file("two.csv", two_buffers);
@@ -167,6 +215,8 @@ int main(void) {
       cmocka_unit_test(names_cannot_break_out_of_page_or_picture),
       cmocka_unit_test(the_page_says_what_it_is_about_and_json_says_what_was_written),
       cmocka_unit_test(two_files_make_one_page_before_and_after),
+      cmocka_unit_test(a_saved_plan_is_drawn_as_it_was),
+      cmocka_unit_test(a_file_that_is_no_saved_plan_is_refused),
       cmocka_unit_test(png_is_the_picture_drawn_by_rsvg_convert),
       cmocka_unit_test(wrong_usage_and_bad_input_leave_no_file),
       cmocka_unit_test(where_nothing_fits_there_is_nothing_to_draw),

@@ -31,8 +31,9 @@ export function shortName(name) {
 
 export const fileName = (path) => printable(path.split("/").filter(Boolean).pop() ?? path);
 
-// A name for the middle of a sentence: its last part, with an end if that is long.
-export function briefly(name) {
-  const short = printable(shortName(name));
-  return short.length > 40 ? `${short.slice(0, 24)}…${short.slice(-12)}` : short;
-}
+// A text without its middle, if it has more than `most` characters.
+export const ends = (text, most) =>
+  text.length > most ? `${text.slice(0, Math.ceil(most / 2))}…${text.slice(1 - Math.floor(most / 2))}` : text;
+
+// A name for the middle of a sentence: its last part.
+export const briefly = (name) => ends(printable(shortName(name)), 40);

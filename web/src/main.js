@@ -129,7 +129,7 @@ function fillAnswer() {
     const item = (entry) => make("li", {}, ...line(entry));
     const rest = lines.slice(2);
     box.replaceChildren(
-      make("h2", {}, "What to try first"),
+      make("h2", {}, "What to try first ", lines[0].exact ? make("span", {}, "(each was planned: berth plan shows it with the option)") : null),
       make("ol", {}, ...lines.slice(0, 2).map(item)),
       ...(rest.length > 0
         ? [make("details", {}, make("summary", {}, plural(rest.length, "more idea")), make("ol", { start: 3 }, ...rest.map(item)))]

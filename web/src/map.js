@@ -439,13 +439,12 @@ export class MemoryMap {
       if (at > right) break;
       if (at < left) continue;
       let text = String(step);
-      if (at - c.measureText(text).width / 2 < left - 14) continue;
       if (each > 70) {
         const operator = operatorAt(side.plan, step);
         const named = operator ? `${step} ${printable(operator.name)}` : text;
         if (c.measureText(named).width < each - 8) text = named;
       }
-      c.fillText(text, at, bottom + AXIS / 2 + 1);
+      c.fillText(text, Math.max(at, left + c.measureText(text).width / 2), bottom + AXIS / 2 + 1);
     }
   }
 

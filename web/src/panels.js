@@ -2,7 +2,7 @@
 // fills one element anew; `go` has buffer(buffer) and step(step), which select.
 import { make, named, swatch } from "./dom.js";
 import { CLASSES, letterOf, liveAt, operatorAt, pairBuffers, roleIn } from "./facts.js";
-import { briefly, bytes, grouped, percent, plural, printable } from "./format.js";
+import { briefly, bytes, ends, grouped, percent, plural, printable } from "./format.js";
 import { keptBy, operatorText } from "./prose.js";
 
 const FEW = 50; // rows of a long table before somebody asks for all
@@ -14,7 +14,7 @@ export const emphasised = (parts) =>
 
 export function fillFigures(element, plan, region) {
   const figure = (label, value, remark = "") =>
-    make("div", {}, make("dt", {}, label), make("dd", {}, value, remark ? make("small", {}, ` ${remark}`) : null));
+    make("div", {}, make("dd", {}, value), make("dt", {}, label, remark ? make("small", {}, `, ${remark}`) : null));
   const single = plan.regions.length === 1;
   const figures = [figure(single ? "Peak" : `Used of ${printable(region.name)}`, bytes(region.height), `${grouped(region.height)} bytes`)];
   if (region.capacity) figures.push(figure("Capacity", bytes(region.capacity)));
@@ -51,7 +51,7 @@ const bufferLink = (buffer, go) =>
 const operatorLink = (operator, go) =>
   operator.step === null
     ? make("span", {}, operatorText(operator))
-    : make("button", { type: "button", className: "link", onclick: () => go.step(operator.step) }, named(operatorText(operator)));
+    : make("button", { type: "button", className: "link", onclick: () => go.step(operator.step) }, operatorText(operator));
 
 const links = (elements, none) => (elements.length > 0 ? make("div", { className: "links" }, ...elements) : none);
 
@@ -160,10 +160,10 @@ export function fillPeak(element, side, palette, go, all = false) {
       "tr",
       {},
       cell("fit", mark),
-      cell("name", make("button", { type: "button", className: "link", onclick: () => go.buffer(buffer) }, named(printable(buffer.name)))),
+      cell("name", make("button", { type: "button", className: "link", onclick: () => go.buffer(buffer) }, named(ends(printable(buffer.name), 90), printable(buffer.name)))),
       cell("number", grouped(buffer.size)),
       cell("number wide", percent(buffer.size, region.height)),
-      ...(plan.isModel ? [cell("wide", buffer.maker ? operatorLink(buffer.maker, go) : buffer.kind === "input" ? "the application" : "–")] : []),
+      ...(plan.isModel ? [cell("wide maker", buffer.maker ? operatorLink(buffer.maker, go) : buffer.kind === "input" ? "the application" : "–")] : []),
       cell("why", keptBy(plan, region, buffer)),
     );
   });
@@ -174,7 +174,7 @@ export function fillPeak(element, side, palette, go, all = false) {
   element.replaceChildren(
     make("h2", { id: "peak-heading" }, `Live at the peak: step ${peak.step}${operator ? `, ${printable(operator.name)}` : ""}`),
     table(
-      [["", "fit"], ["Buffer"], ["Bytes", "number"], ["Share", "number wide"], ...(plan.isModel ? [["Made by", "wide"]] : []), ["Why it is live", "why"]],
+      [["", "fit"], ["Buffer"], ["Bytes", "number"], ["Share", "number wide"], ...(plan.isModel ? [["Made by", "wide maker"]] : []), ["Why it is live", "why"]],
       rows,
     ),
     ...(losses.length > 0 ? [make("p", { className: "lead" }, `${losses.join("; ")}.`)] : []),
@@ -203,7 +203,7 @@ export function fillOperators(element, side, go, state) {
       "tr",
       { className: op.step === region.peak.step ? "is-peak" : "" },
       cell("number fit", op.step === null ? `${op.subgraph}:${op.index}` : String(op.step)),
-      cell("", op.step === null ? named(printable(op.name)) : make("button", { type: "button", className: "link", onclick: () => go.step(op.step) }, named(printable(op.name)))),
+      cell(op.name.length > 20 ? "" : "op", op.step === null ? named(printable(op.name)) : make("button", { type: "button", className: "link", onclick: () => go.step(op.step) }, printable(op.name))),
       cell("number", op.step === null ? "" : grouped(live(op))),
       cell("bar-cell", bar),
       cell("wide", ...names(op.outputs)),

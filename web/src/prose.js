@@ -15,22 +15,29 @@ export const operatorText = (operator) =>
 
 // ["The model needs ", { strong: "54.0 KiB" }, ...]: texts, and parts that are emphasised.
 export function headline(plan, region) {
-  const operator = operatorAt(plan, region.peak.step);
-  const who = operator ? `${printable(operator.name)} in step ${region.peak.step}` : `step ${region.peak.step}`;
-  return [
-    plan.isModel ? "This model needs " : "This plan needs ",
-    { strong: bytes(region.height) },
-    plan.isModel ? " of memory for its tensors. The peak is made by " : " of memory. The peak is in ",
-    { strong: who },
-    ".",
-  ];
+  const { step } = region.peak;
+  const operator = operatorAt(plan, step);
+  const who = { strong: operator ? `${printable(operator.name)} in step ${step}` : `step ${step}` };
+  const several = plan.regions.length > 1;
+  const parts = several
+    ? [`This ${plan.isModel ? "model" : "plan"} uses `, { strong: `${bytes(region.height)} of ${printable(region.name)}` }]
+    : [`This ${plan.isModel ? "model" : "plan"} needs `, { strong: bytes(region.height) }, plan.isModel ? " of memory for its tensors" : " of memory"];
+  const variables = alwaysLive(region);
+  if (variables > region.height / 2) {
+    const rest = region.peak.live.reduce((sum, b) => sum + b.size, 0) - variables;
+    return [...parts, ", of which ", { strong: `${bytes(variables)} are variables` }, ", kept between invokes. The rest is largest in ", who, `: ${bytes(rest)}.`];
+  }
+  return [...parts, plan.isModel ? ". The peak is made by " : ". The peak is in ", who, "."];
 }
+
+const alwaysLive = (region) =>
+  region.peak.live.filter((b) => b.kind === "variable").reduce((sum, b) => sum + b.size, 0);
 
 export function comparison(before, after) {
   const difference = after.height - before.height;
   const share = percent(Math.abs(difference), before.height);
-  const change =
-    difference === 0 ? "as much as before" : `${share} ${difference < 0 ? "less" : "more"} than before`;
+  if (difference === 0) return ["Now ", { strong: bytes(after.height) }, ", as much as before."];
+  const change = `${share} ${difference < 0 ? "less" : "more"} than before`;
   return ["From ", { strong: bytes(before.height) }, " to ", { strong: bytes(after.height) }, `: ${change}.`];
 }
 
@@ -39,12 +46,14 @@ export function reason(plan, region) {
   const { peak } = region;
   const operator = operatorAt(plan, peak.step);
   if (!operator) return `${plural(peak.live.length, "buffer")} live at the same time then.`;
-  const sum = (role) => peak.live.filter((b) => roleIn(b, operator) === role).reduce((total, b) => total + b.size, 0);
+  const tensors = peak.live.filter((b) => b.kind !== "variable");
+  const sum = (role) => tensors.filter((b) => roleIn(b, operator) === role).reduce((total, b) => total + b.size, 0);
   const parts = [];
   const [writes, reads, keeps] = ["writes", "reads", "keeps"].map(sum);
   if (reads > 0) parts.push(`${bytes(reads)} that it reads`);
   if (writes > 0) parts.push(`${bytes(writes)} that it writes`);
   if (keeps > 0) parts.push(`${bytes(keeps)} that must be kept for later`);
+  if (alwaysLive(region) > 0) parts.push(`${bytes(alwaysLive(region))} of variables`);
   let text = `Live at the same time then: ${join(parts)}.`;
   if (peak.fragmentation > 0) text += ` Another ${bytes(peak.fragmentation)} is lost to gaps between them.`;
   return text;
@@ -56,7 +65,9 @@ const join = (parts) =>
 // What to try, best first: lines of { title, text, options, saves }. The program has planned each line
 // of its own advice; where it has none, as for a problem, what the plan shows by itself has to do.
 export function advice(plan, region) {
-  const planned = (plan.advice ?? []).filter((line) => line.saved_bytes > 0);
+  // Of several regions, the advice is about the first.
+  const told = plan.regions.length < 2 || region === plan.regions[0] ? plan.advice ?? [] : [];
+  const planned = told.filter((line) => line.saved_bytes > 0);
   if (planned.length > 0) return planned.map((line) => fromProgram(plan, line));
   const lines = [];
   const { peak } = region;
