@@ -16,3 +16,10 @@ if(TARGET berth AND NOT BERTH_SANITIZE)
     set_tests_properties(run/valgrind PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")
   endif()
 endif()
+
+# run/fuzz: a few seconds of mutated models that are executed; tools/fuzz runs it for long.
+add_executable(fuzz_run run/fuzz.c)
+target_include_directories(fuzz_run PRIVATE ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(fuzz_run PRIVATE berth_run berth_operators berth_graph berth_model berth_arena
+                                       berth_plan)
+add_test(NAME run/fuzz COMMAND fuzz_run 3000 1 0 ${fuzz_models})

@@ -88,6 +88,11 @@ static berth_status_t run_lazily(berth_interpreter_t *interpreter, berth_call_t 
   berth_contract_t contract;
   lease_t lease = {.count = 0};
   memset(&contract, 0, sizeof contract);
+  for (uint32_t i = 0; i < call->op.inputs.count; i++) {
+    berth_value_t input = berth_input(call, i);
+    if (!input.present || (input.known && (input.data != NULL || input.bytes == 0))) continue;
+    return berth_refuse(call, "reads a tensor that has no value");
+  }
   berth_status_t status = call->kernel->prepare(call, &contract);
   if (status != BERTH_OK) return status;
   if (contract.state > 0) return berth_refuse(call, "state with an input of unknown shape");

@@ -215,6 +215,32 @@ static berth_status_t place_operator_data(berth_job_t *job) {
   return BERTH_OK;
 }
 
+/* ---- Inputs --------------------------------------------------------------------------------- */
+
+/* Has every operator's every input a value? One has none if nothing writes it, or if it is a
+ * constant that is shorter than its shape says: the file is wrong then. */
+static berth_status_t check_inputs(berth_job_t *job) {
+  berth_interpreter_t *interpreter = job->interpreter;
+  for (uint32_t s = 0; s < interpreter->model->subgraph_count; s++) {
+    if (job->graph.called_first[s] == BERTH_NOBODY) continue;
+    uint32_t count = berth_model_subgraph(interpreter->model, s).operator_count;
+    for (uint32_t op = 0; op < count; op++) {
+      berth_call_t call;
+      berth_run_call(interpreter, s, op, &call);
+      if (berth_run_is_skipped(&call)) continue;
+      for (uint32_t i = 0; i < call.op.inputs.count; i++) {
+        berth_value_t input = berth_input(&call, i);
+        if (!input.present || !input.known || input.bytes == 0 || input.data != NULL) continue;
+        berth_run_log(interpreter, BERTH_EVENT_REFUSED, s, op, input.index, 0,
+                      "reads a tensor that has no value");
+        interpreter->failed = true;
+        break;
+      }
+    }
+  }
+  return interpreter->failed ? BERTH_ERROR_OPERATOR : BERTH_OK;
+}
+
 /* ---- All together --------------------------------------------------------------------------- */
 
 static berth_status_t find_lifetimes(berth_job_t *job) {
@@ -271,6 +297,7 @@ static berth_status_t prepare(berth_job_t *job) {
   }
   status = berth_job_place(job, &offsets);
   if (status == BERTH_OK) status = place_variables(job);
+  if (status == BERTH_OK) status = check_inputs(job);
   if (status == BERTH_OK) status = place_operator_data(job);
   if (status != BERTH_OK) return status;
 

@@ -112,8 +112,12 @@ berth_value_t berth_interpreter_tensor(const berth_interpreter_t *interpreter, u
 
   berth_bytes_t data = berth_model_tensor_data(interpreter->model, &tensor);
   if (data.data != NULL) {
-    value.constant = true;
-    value.data = (uint8_t *)(uintptr_t)data.data; /* kernels never write to constants */
+    /* One with fewer bytes than its shape says has no value at all, unless it is sparse. */
+    if (value.bytes <= data.size ||
+        berth_model_sparsity(interpreter->model, subgraph, index).dimension_count > 0) {
+      value.constant = true;
+      value.data = (uint8_t *)(uintptr_t)data.data; /* kernels never write to constants */
+    }
     return value;
   }
   if (subgraph == 0 && interpreter->runs != NULL && berth_run_ring(interpreter, index) > 0) {
