@@ -36,6 +36,14 @@ static void the_map_shows_each_buffer_at_its_time_and_address(void **state) {
   assert_says(svg, "peak: step 0");
 }
 
+static void the_picture_in_the_readme_is_what_the_program_draws(void **state) {
+  (void)state;
+  assert_status(
+      "berth plan models/mobilenet_v1_0.25_96_int8.tflite --svg $dir/map.svg >$dir/said && "
+      "cmp $dir/map.svg docs/memory-map.svg",
+      0);
+}
+
 static void the_map_of_a_model_names_tensors_operators_and_classes(void **state) {
   (void)state;
   assert_status("berth report models/svdf_keyword_int8.tflite --svg $dir/map.svg", 0);
@@ -210,6 +218,7 @@ static void a_model_that_needs_no_memory_has_a_page_all_the_same(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_map_shows_each_buffer_at_its_time_and_address),
+      cmocka_unit_test(the_picture_in_the_readme_is_what_the_program_draws),
       cmocka_unit_test(the_map_of_a_model_names_tensors_operators_and_classes),
       cmocka_unit_test(each_region_has_a_map_of_its_own),
       cmocka_unit_test(names_cannot_break_out_of_page_or_picture),
