@@ -14,8 +14,8 @@
 #define LSTM_DATA                                                                                  \
   "(b4i)(ihi)i"                                                                                    \
   "4(2(" FC_PARAMS "))"                                                                            \
-  "3(" ARITHMETIC ")4i"         /* OpDataLSTM */
-#define COMPARISON_DATA "2i5ib" /* ComparisonParams */
+  "3(" ARITHMETIC ")4i"       /* OpDataLSTM */
+#define COMPARISON_DATA "7ib" /* ComparisonParams */
 
 #define RULE(name) berth_tflm_rule_##name
 #define BUILTIN(name, options, data, temps, rule)                                                  \
@@ -47,6 +47,19 @@ static const berth_tflm_kernel_t kernels[] = {
     BUILTIN(DIV, "i", "7i", "01A", NULL),
     BUILTIN(MAXIMUM, "", "", "", NULL),
     BUILTIN(MINIMUM, "", "", "", NULL),
+    BUILTIN(FLOOR_DIV, "", "", "01A", NULL),
+    BUILTIN(FLOOR_MOD, "", "", "01A", NULL),
+    BUILTIN(SQUARED_DIFFERENCE, "", "b(" ARITHMETIC ")", "01A", NULL),
+    BUILTIN(LOGICAL_AND, "", "", "", NULL),
+    BUILTIN(LOGICAL_OR, "", "", "", NULL),
+    BUILTIN(EQUAL, "", COMPARISON_DATA, "01", NULL),
+    BUILTIN(NOT_EQUAL, "", COMPARISON_DATA, "01", NULL),
+    BUILTIN(LESS, "", COMPARISON_DATA, "01", NULL),
+    BUILTIN(LESS_EQUAL, "", COMPARISON_DATA, "01", NULL),
+    BUILTIN(GREATER, "", COMPARISON_DATA, "01", NULL),
+    BUILTIN(GREATER_EQUAL, "", COMPARISON_DATA, "01", NULL),
+    BUILTIN(PRELU, "", "7i", "01A", NULL),
+    BUILTIN(SELECT_V2, "", "2b", "012A", NULL),
     BUILTIN(ADD_N, "", "", "0A*", RULE(add_n)),
 
     /* Elementwise, of one */
@@ -58,11 +71,20 @@ static const berth_tflm_kernel_t kernels[] = {
     BUILTIN(SQRT, "", "", "0A", NULL),
     BUILTIN(SQUARE, "", "", "0A", NULL),
     BUILTIN(LOGICAL_NOT, "", "", "0A", NULL),
+    BUILTIN(CEIL, "", "", "0A", NULL),
+    BUILTIN(FLOOR, "", "", "", NULL),
+    BUILTIN(ROUND, "", "", "0A", NULL),
+    BUILTIN(NEG, "", "", "", NULL),
+    BUILTIN(EXP, "", "", "0A", NULL),
+    BUILTIN(ELU, "", "256b", "0A", NULL),
+    BUILTIN(RELU, "", "b6i", "0A", NULL),
+    BUILTIN(RELU6, "", "2i", "0", NULL),
+    BUILTIN(HARD_SWISH, "", "3hihi", "0A", NULL),
     BUILTIN(LEAKY_RELU, "i", "6i", "0A", NULL),
     BUILTIN(LOGISTIC, "", "4i", "00A", NULL),
     BUILTIN(TANH, "", "4i", "00A", NULL),
     BUILTIN(QUANTIZE, "", "(id)3i", "0A", NULL),
-    BUILTIN(DEQUANTIZE, "", "(di)3i", "0A", NULL),
+    BUILTIN(DEQUANTIZE, "", "(di)3i", "0A", RULE(dequantize)),
     BUILTIN(CAST, "2i", "", "0A", NULL),
 
     /* Along an axis */
@@ -71,19 +93,36 @@ static const berth_tflm_kernel_t kernels[] = {
     BUILTIN(L2_NORMALIZATION, "i", "i", "0A", NULL),
     BUILTIN(ARG_MAX, "i", "", "", NULL),
     BUILTIN(ARG_MIN, "i", "", "", NULL),
+    BUILTIN(CUMSUM, "2b", "", "01A", RULE(cumsum)),
 
     /* Copying */
-    BUILTIN(RESHAPE, RESHAPE_OPTIONS, "", "01A", NULL),
+    BUILTIN(RESHAPE, RESHAPE_OPTIONS, "", "0A", NULL),
+    BUILTIN(SQUEEZE, RESHAPE_OPTIONS, "", "0A", NULL),
+    BUILTIN(EXPAND_DIMS, "", "", "01A", NULL),
     BUILTIN(CONCATENATION, "2i", "b2phii", "0A*A*", RULE(concatenation)),
     BUILTIN(SPLIT, "i", "", "0", NULL),
+    BUILTIN(PACK, "2i", "", "", NULL),
+    BUILTIN(UNPACK, "2i", "", "", NULL),
+    BUILTIN(SLICE, "", "", "012A", NULL),
     BUILTIN(STRIDED_SLICE, "5ib", "3(b5i)5hb", "0123A", NULL),
     BUILTIN(PAD, "", "2(b5i)bi", "012A", NULL),
     BUILTIN(PADV2, "", "2(b5i)bi", "012A", NULL),
+    BUILTIN(MIRROR_PAD, "i", "5i", "01A", RULE(mirror_pad)),
+    BUILTIN(GATHER, "2i", "", "01A", RULE(writable_shape)),
+    BUILTIN(DEPTH_TO_SPACE, "i", "", "0A", RULE(writable_shape)),
+    BUILTIN(SPACE_TO_DEPTH, "i", "", "0A", RULE(writable_shape)),
+    BUILTIN(BATCH_TO_SPACE_ND, "", "", "0A", NULL),
     BUILTIN(TRANSPOSE, "", "", "01A", NULL),
     BUILTIN(RESIZE_BILINEAR, "2b", "", "01A", NULL),
     BUILTIN(RESIZE_NEAREST_NEIGHBOR, "2b", "", "01A", NULL),
 
-    /* The audio front end */
+    /* Control flow */
+    BUILTIN(IF, "2i", "2i", "0", NULL),
+    BUILTIN(WHILE, "2i", "2i", "", NULL),
+    BUILTIN(CALL_ONCE, "i", "ib", "", NULL),
+
+    /* The audio front end, and others of TFLM's own */
+    CUSTOM("CIRCULAR_BUFFER", "2i", "0AB", NULL, false),
     CUSTOM("SignalWindow", "2i", "01A", NULL, false),
     CUSTOM("SignalFftAutoScale", "", "0AB", NULL, false),
     CUSTOM("SignalRfft", "5ipip", "0A", RULE(rfft), true),

@@ -58,17 +58,21 @@ BERTH_TFLM_RULE(add_n);
 BERTH_TFLM_RULE(batch_matmul);
 BERTH_TFLM_RULE(concatenation);
 BERTH_TFLM_RULE(conv);
+BERTH_TFLM_RULE(cumsum);
 BERTH_TFLM_RULE(depthwise_conv);
+BERTH_TFLM_RULE(dequantize);
 BERTH_TFLM_RULE(filter_bank);
 BERTH_TFLM_RULE(fully_connected);
 BERTH_TFLM_RULE(log_softmax);
 BERTH_TFLM_RULE(lstm);
 BERTH_TFLM_RULE(mean);
+BERTH_TFLM_RULE(mirror_pad);
 BERTH_TFLM_RULE(reduce_max);
 BERTH_TFLM_RULE(rfft);
 BERTH_TFLM_RULE(softmax);
 BERTH_TFLM_RULE(spectral_subtraction);
 BERTH_TFLM_RULE(svdf);
 BERTH_TFLM_RULE(transpose_conv);
+BERTH_TFLM_RULE(writable_shape);
 
 #endif

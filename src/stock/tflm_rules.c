@@ -227,11 +227,53 @@ BERTH_TFLM_RULE(add_n) {
   scratch(call, call->op->inputs.count, berth_abi_pointer(call->abi));
 }
 
+/* The same, without the list. */
+BERTH_TFLM_RULE(cumsum) {
+  berth_tensor_t output;
+  if (need_output(call, 0, &output) && output.type == BERTH_TYPE_INT8) keep(call, 9, 4);
+}
+
+/* How many elements an index of each dimension stands for, in the output and in the input. */
+BERTH_TFLM_RULE(mirror_pad) {
+  berth_tensor_t input;
+  if (!need_input(call, 0, &input)) return;
+  scratch(call, input.shape.count, 4);
+  scratch(call, input.shape.count, 4);
+}
+
+/* The output's shape, to be written anew: shapes in the file cannot be. */
+BERTH_TFLM_RULE(writable_shape) {
+  berth_tensor_t output;
+  if (need_output(call, 0, &output)) keep(call, 1 + (uint64_t)output.shape.count, 4);
+}
+
+static bool has_type(berth_tensor_type_t type, const uint8_t *types, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (types[i] == type) return true;
+  }
+  return false;
+}
+
+static const uint8_t concatenable[] = {BERTH_TYPE_FLOAT32, BERTH_TYPE_INT8,  BERTH_TYPE_INT16,
+                                       BERTH_TYPE_INT32,   BERTH_TYPE_INT64, BERTH_TYPE_BOOL};
+static const uint8_t dequantizable[] = {BERTH_TYPE_INT8, BERTH_TYPE_INT16, BERTH_TYPE_UINT8};
+
+/* Nothing but a struct; float16 weights are not for TFLM. */
+BERTH_TFLM_RULE(dequantize) {
+  berth_tensor_t input;
+  if (need_input(call, 0, &input) && !has_type(input.type, dequantizable, sizeof dequantizable)) {
+    call->refusal = "it takes no tensors of this type";
+  }
+}
+
 /* Scale and zero point of every input. */
 BERTH_TFLM_RULE(concatenation) {
   berth_tensor_t output;
   if (!need_output(call, 0, &output)) return;
   if (call->op->inputs.count > 10) call->refusal = "it takes at most 10 inputs";
+  if (!has_type(output.type, concatenable, sizeof concatenable)) {
+    call->refusal = "it takes no tensors of this type";
+  }
   if (output.type == BERTH_TYPE_INT8) {
     keep(call, call->op->inputs.count, 4);
     keep(call, call->op->inputs.count, 4);

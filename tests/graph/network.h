@@ -35,6 +35,7 @@ typedef struct network_subgraph {
     berth_tensor_type_t type;
     const char *shape;
     int flags;
+    uint32_t scales; /* quantized with so many scales, zero points 0; 0: not quantized */
   } tensors[NETWORK_TENSORS];
   uint32_t tensor_count;
   network_op_t ops[NETWORK_OPS];
@@ -44,6 +45,7 @@ typedef struct network_subgraph {
 typedef struct network {
   network_subgraph_t subgraphs[5];
   uint32_t subgraph_count; /* 0 counts as 1 */
+  uint32_t constant_bytes; /* of the data that all constants share; 0 counts as 4 */
   builder_t file;
 } network_t;
 
@@ -106,6 +108,15 @@ static inline void put_tensor(builder_t *f, uint32_t table, berth_tensor_type_t 
   if (open) put_vector(f, table, TENSOR_SHAPE_SIGNATURE, 4, rank, signature);
 }
 
+static inline void put_scales(builder_t *f, uint32_t table, uint32_t scales) {
+  if (scales == 0) return;
+  static const int64_t zeros[1024];
+  assert_true(scales <= 1024);
+  uint32_t quantization = put_child(f, table, TENSOR_QUANTIZATION, 7);
+  put_vector(f, quantization, QUANTIZATION_SCALE, 4, scales, zeros);
+  put_vector(f, quantization, QUANTIZATION_ZERO_POINT, 8, scales, zeros);
+}
+
 static inline void put_op(builder_t *f, uint32_t table, uint32_t code_index,
                           const network_op_t *it) {
   put_field(f, table, OPERATOR_CODE_INDEX, 4, code_index);
@@ -143,7 +154,8 @@ static inline berth_model_t build(network_t *net) {
   uint32_t buffers = put_list(f, model, MODEL_BUFFERS, 2);
   put_element(f, buffers, 0, 1);
   uint32_t data = put_element(f, buffers, 1, 1);
-  put_vector(f, data, BUFFER_DATA, 1, 4, (const int64_t[]){1, 2, 3, 4}); /* of every constant */
+  static const int64_t values[1024] = {1, 2, 3, 4};
+  put_vector(f, data, BUFFER_DATA, 1, net->constant_bytes > 0 ? net->constant_bytes : 4, values);
   uint32_t codes = put_list(f, model, MODEL_OPERATOR_CODES, ops);
   for (uint32_t s = 0; s < net->subgraph_count; s++) {
     for (uint32_t i = 0; i < net->subgraphs[s].op_count; i++) {
@@ -164,8 +176,9 @@ static inline berth_model_t build(network_t *net) {
     uint32_t tensors = put_list(f, table, SUBGRAPH_TENSORS, it->tensor_count);
     uint32_t list = put_list(f, table, SUBGRAPH_OPERATORS, it->op_count);
     for (uint32_t i = 0; i < it->tensor_count; i++) {
-      put_tensor(f, put_element(f, tensors, i, 9), it->tensors[i].type, it->tensors[i].shape,
-                 it->tensors[i].flags);
+      uint32_t at = put_element(f, tensors, i, 9);
+      put_tensor(f, at, it->tensors[i].type, it->tensors[i].shape, it->tensors[i].flags);
+      put_scales(f, at, it->tensors[i].scales);
     }
     for (uint32_t i = 0; i < it->op_count; i++) {
       put_op(f, put_element(f, list, i, 13), code++, &it->ops[i]);

@@ -251,11 +251,31 @@ static void every_planned_buffer_has_its_size_its_life_and_its_place(void **stat
   assert_true(good);
 }
 
+/* ---- Models that TFLM refused ---------------------------------------------------------------- */
+
+static void what_tflm_did_not_run_is_refused_or_has_an_unknown_operator(void **state) {
+  (void)state;
+  uint32_t count, refused = 0;
+  const entry_t *entries = manifest(&count);
+  for (uint32_t i = 0; i < count; i++) {
+    if (entries[i].ran) continue;
+    opened_t opened;
+    open_forecast(entries[i].name, BERTH_ABI_64, &opened);
+    if (opened.forecast.refused_count == 0 && opened.forecast.unknown_count == 0) {
+      fail_msg("%s: TFLM refuses it, and the forecast doesn't say so", entries[i].name);
+    }
+    close_forecast(&opened);
+    refused++;
+  }
+  assert_int_equal(refused, count - 86);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(in_64_bits_every_figure_is_what_tflm_reported),
       cmocka_unit_test(in_32_bits_every_figure_is_what_tflm_reported),
       cmocka_unit_test(every_planned_buffer_has_its_size_its_life_and_its_place),
+      cmocka_unit_test(what_tflm_did_not_run_is_refused_or_has_an_unknown_operator),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
