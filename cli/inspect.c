@@ -34,18 +34,24 @@ static int advise(const options_t *options, berth_plan_report_t *report) {
   return status;
 }
 
-static int inspect(const options_t *options, const berth_subject_t *subject) {
+/* For people, a forecast is all that is shown; it needs no plan of Berth's. */
+static int foretell(const berth_forecast_t *forecast, const berth_subject_t *subject) {
+  if (berth_forecast_print(forecast, &subject->model, stdout)) return EXIT_DONE;
+  berth_complaint_t complaint;
+  berth_complain(&complaint, "out of memory");
+  return failed(&complaint);
+}
+
+static int plan_and_show(const options_t *options, const berth_subject_t *subject,
+                         const berth_forecast_t *forecast) {
   berth_complaint_t complaint;
   berth_plan_report_t report;
   berth_outcome_t outcome;
-  if (!subject->is_model) {
-    berth_complain(&complaint, "%s: not a model", subject->path);
-    return failed(&complaint);
-  }
   if (berth_plan_report_start(subject, &options->subject, &report, &complaint) != BERTH_OK) {
     return failed(&complaint);
   }
   report.conflicts = options->conflicts;
+  report.forecast = forecast;
   berth_subject_t usage;
   if (!usage_open(options, &report, &usage, &complaint)) return failed(&complaint);
   int status = EXIT_FAILED;
@@ -58,6 +64,26 @@ static int inspect(const options_t *options, const berth_subject_t *subject) {
   }
   berth_outcome_free(&outcome);
   usage_close(&report, &usage);
+  return status;
+}
+
+static int inspect(const options_t *options, const berth_subject_t *subject) {
+  berth_complaint_t complaint;
+  berth_forecast_t forecast;
+  if (!subject->is_model) {
+    berth_complain(&complaint, "%s: not a model", subject->path);
+    return failed(&complaint);
+  }
+  if (options->stock_runtime == BERTH_RUNTIME_NONE) return plan_and_show(options, subject, NULL);
+  berth_forecast_options_t wanted = {.runtime = options->stock_runtime,
+                                     .tflm = {.abi = options->abi}};
+  if (berth_forecast_make(&subject->model, subject->path, &wanted, &forecast, &complaint) !=
+      BERTH_OK) {
+    return failed(&complaint);
+  }
+  int status =
+      options->json ? plan_and_show(options, subject, &forecast) : foretell(&forecast, subject);
+  berth_forecast_free(&forecast);
   return status;
 }
 

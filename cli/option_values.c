@@ -54,6 +54,18 @@ bool option_set_like(options_t *options, const char *argument) {
   return strcmp(argument, "tflm") == 0 || strcmp(argument, "tflite") == 0;
 }
 
+bool option_set_stock_runtime(options_t *options, const char *argument) {
+  bool tflm = strcmp(argument, "tflm") == 0;
+  options->stock_runtime = tflm ? BERTH_RUNTIME_TFLM : BERTH_RUNTIME_TFLITE;
+  return tflm || strcmp(argument, "tflite") == 0;
+}
+
+bool option_set_abi(options_t *options, const char *argument) {
+  bool arm = strcmp(argument, "arm") == 0;
+  options->abi = arm ? BERTH_ABI_ARM : BERTH_ABI_I386;
+  return arm || strcmp(argument, "i386") == 0;
+}
+
 bool option_set_align(options_t *options, const char *argument) {
   uint64_t value;
   if (!whole_number(argument, true, &value) || value == 0 || value > (1u << 30) ||
@@ -270,13 +282,15 @@ bool option_set_runtime(options_t *options, const char *argument) {
   return false;
 }
 
+/* 32 bits are x86's unless --abi says other, before or after it. */
 bool option_set_bits(options_t *options, const char *argument) {
-  static const char *const names[] = {"64", "arm", "32"}; /* of berth_abi_t */
-  for (int abi = BERTH_ABI_64; abi <= BERTH_ABI_I386; abi++) {
-    options->abi = (berth_abi_t)abi;
-    if (strcmp(argument, names[abi]) == 0) return true;
+  if (strcmp(argument, "32") == 0) {
+    if (options->abi == BERTH_ABI_64) options->abi = BERTH_ABI_I386;
+    return true;
   }
-  return false;
+  bool arm = strcmp(argument, "arm") == 0;
+  options->abi = arm ? BERTH_ABI_ARM : BERTH_ABI_64;
+  return arm || strcmp(argument, "64") == 0;
 }
 
 bool option_set_max_arena(options_t *options, const char *argument) {

@@ -4,6 +4,7 @@
 #define BERTH_CLI_OPTIONS_H
 
 #include "host/execute.h"
+#include "host/forecast.h"
 #include "host/limit_check.h"
 #include "host/optimize.h"
 #include "host/planning.h"
@@ -53,10 +54,11 @@ typedef struct options {
   uint64_t max_arena;            /* check: bytes; 0: not given */
   bool untimed;                  /* trace: nothing is run */
   bool help;
-  const char *like;   /* "tflm", "tflite" or NULL */
-  const char *output; /* NULL: none */
-  const char *svg;    /* NULL: none */
-  const char *png;    /* NULL: none */
+  const char *like;              /* "tflm", "tflite" or NULL */
+  berth_runtime_t stock_runtime; /* inspect: whose memory is forecast */
+  const char *output;            /* NULL: none */
+  const char *svg;               /* NULL: none */
+  const char *png;               /* NULL: none */
   berth_subject_options_t subject;
   berth_planning_t planning;
   berth_reserve_t reserves[RESERVES_MAX];

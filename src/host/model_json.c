@@ -1,6 +1,7 @@
 /* What `berth inspect --json` prints: the keys of every document, then operators and tensors. */
 #include "host/advice.h"
 #include "host/anatomy.h"
+#include "host/forecast.h"
 #include "host/json.h"
 #include "host/model_print.h"
 #include "host/running.h"
@@ -80,6 +81,9 @@ bool berth_model_write_json(const berth_plan_report_t *report, FILE *stream) {
   berth_json_t json = berth_json_to(stream);
   berth_json_open(&json, NULL, '{');
   berth_plan_json_summary(report, &json);
+  if (report->forecast != NULL) {
+    berth_forecast_write_json(report->forecast, &subject->model, &json);
+  }
   berth_json_open(&json, "operators", '[');
   for (uint32_t s = 0; s < subject->model.subgraph_count; s++) {
     uint32_t count = berth_model_subgraph(&subject->model, s).operator_count;

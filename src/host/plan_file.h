@@ -22,8 +22,9 @@ typedef struct berth_plan_report {
   bool allocations;                    /* print the table of all buffers (JSON has them anyway) */
   const struct berth_advices *advices; /* models only: what would lower the peak; NULL: not asked */
   const struct berth_running
-      *running;                 /* models only: what Berth needs to run it; NULL: not asked */
-  uint32_t instances;           /* with `running`: for so many threads */
+      *running;       /* models only: what Berth needs to run it; NULL: not asked */
+  uint32_t instances; /* with `running`: for so many threads */
+  const struct berth_forecast *forecast; /* of a stock runtime's memory; NULL: not asked */
   const berth_subject_t *usage; /* the subject opened with `kernels`: show what each operator
                                    needs; NULL: don't */
 } berth_plan_report_t;
