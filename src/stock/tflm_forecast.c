@@ -141,7 +141,6 @@ berth_status_t berth_tflm_forecast(const berth_model_t *model,
       .model = model, .error = error != NULL ? error : &ignored, .forecast = &result};
   if (settings != NULL) job.settings = *settings;
   *job.error = (berth_tflm_error_t){"", BERTH_TFLM_NONE, BERTH_TFLM_NONE, BERTH_TFLM_NONE};
-  if (job.settings.kernels != BERTH_TFLM_REFERENCE) return BERTH_ERROR_UNSUPPORTED;
   result.abi = job.settings.abi;
   berth_status_t status = begin(&job);
   if (status == BERTH_OK) {

@@ -28,7 +28,7 @@
 /* Which kernels the firmware is built with. */
 typedef enum berth_tflm_kernel_set {
   BERTH_TFLM_REFERENCE, /* TFLM's portable kernels */
-  BERTH_TFLM_CMSIS_NN   /* Arm's, for Cortex-M: other scratch, see docs/tflm-forecast.md */
+  BERTH_TFLM_CMSIS_NN   /* Arm's, on Cortex-M with the DSP extension: see docs/tflm-forecast.md */
 } berth_tflm_kernel_set_t;
 
 /* Zero-initialise for the defaults. */
@@ -74,7 +74,8 @@ typedef struct berth_tflm_operator {
   uint64_t scratch_bytes;   /* all scratch buffers together, during its invocation */
   uint64_t temporary_bytes; /* TfLiteTensors that Prepare borrows */
   uint32_t scratch_count;
-  bool known;          /* false: the kernel's needs are unknown, and counted as none */
+  bool known;          /* false: the kernel's needs are unknown, and counted as none (or, with
+                          CMSIS-NN, as far as they are known) */
   const char *refusal; /* why TFLM does not run it; static; NULL: it does, or it's unknown */
 } berth_tflm_operator_t;
 
@@ -135,8 +136,8 @@ typedef struct berth_tflm_error {
 /* Fills `*forecast`; `settings` NULL: the defaults. Operators that are unknown or refused are no
  * failure: they are counted and marked. Errors: FORMAT (TFLM would refuse the model for other
  * reasons: a malformed offline plan, a type without a size, subgraphs calling each other in a
- * circle), ARGUMENT (settings), OVERFLOW, MEMORY, UNSUPPORTED (kernel set). `*error` (may be NULL)
- * is set on FORMAT and OVERFLOW. */
+ * circle), ARGUMENT (settings), OVERFLOW, MEMORY. `*error` (may be NULL) is set on FORMAT and
+ * OVERFLOW. */
 berth_status_t berth_tflm_forecast(const berth_model_t *model,
                                    const berth_tflm_settings_t *settings,
                                    berth_tflm_forecast_t *forecast, berth_tflm_error_t *error);

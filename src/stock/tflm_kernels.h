@@ -33,6 +33,7 @@ typedef struct berth_tflm_call {
   uint64_t arrays[BERTH_TFLM_ARRAYS_MAX]; /* bytes of persistent memory, in order */
   uint32_t array_count;
   const char *refusal; /* why the kernel refuses this operator; static; NULL: it doesn't */
+  bool unsure;         /* what it asks for in this case is not known */
   bool overflow;       /* a size is beyond what can be meant */
 } berth_tflm_call_t;
 
@@ -48,8 +49,12 @@ typedef struct berth_tflm_kernel {
   bool early;                               /* the arrays are allocated by Init already */
 } berth_tflm_kernel_t;
 
-/* The kernel that runs this operator, or NULL. */
+/* The kernel of TFLM's own that runs this operator, or NULL. */
 const berth_tflm_kernel_t *berth_tflm_kernel(const berth_operator_t *op);
+
+/* The same with CMSIS-NN's kernels, which replace some (tflm_cmsis.c); NULL also where it is not
+ * known what the replacement takes. */
+const berth_tflm_kernel_t *berth_tflm_cmsis_kernel(const berth_operator_t *op);
 
 /* ---- For the rules (tflm_rules.c) ------------------------------------------------------------ */
 

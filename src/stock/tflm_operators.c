@@ -111,12 +111,14 @@ typedef enum phase { PARSE, INIT, PREPARE } phase_t;
 
 static berth_status_t visit(berth_tflm_job_t *job, phase_t phase, berth_tflm_operator_t *record) {
   berth_operator_t op = berth_model_operator(job->model, record->subgraph, record->op);
-  const berth_tflm_kernel_t *kernel = berth_tflm_kernel(&op);
+  bool cmsis = job->settings.kernels == BERTH_TFLM_CMSIS_NN;
+  const berth_tflm_kernel_t *kernel = cmsis ? berth_tflm_cmsis_kernel(&op) : berth_tflm_kernel(&op);
   record->known = kernel != NULL;
   if (kernel == NULL) return BERTH_OK;
   berth_tflm_call_t call;
   berth_status_t status = ask_kernel(job, kernel, &op, record, &call);
   if (status != BERTH_OK) return status;
+  record->known = !call.unsure;
   switch (phase) {
   case PARSE:
     record->refusal = call.refusal;
