@@ -55,7 +55,7 @@ static int check(const options_t *options) {
     return failed(&complaint);
   }
   if (berth_limit_check(options->path, &options->subject, options->planner, &options->planning,
-                        options->runtime, options->abi, options->max_arena, &result,
+                        options->runtime, &options->stock, options->max_arena, &result,
                         &complaint) != BERTH_OK) {
     return failed(&complaint);
   }

@@ -75,8 +75,7 @@ static int inspect(const options_t *options, const berth_subject_t *subject) {
     return failed(&complaint);
   }
   if (options->stock_runtime == BERTH_RUNTIME_NONE) return plan_and_show(options, subject, NULL);
-  berth_forecast_options_t wanted = {.runtime = options->stock_runtime,
-                                     .tflm = {.abi = options->abi}};
+  berth_forecast_options_t wanted = {.runtime = options->stock_runtime, .tflm = options->stock};
   if (berth_forecast_make(&subject->model, subject->path, &wanted, &forecast, &complaint) !=
       BERTH_OK) {
     return failed(&complaint);

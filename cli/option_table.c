@@ -72,6 +72,8 @@ static const option_t table[] = {
      "whose arena is meant (default: plan)"},
     {"--bits", "64|32|arm", FOR_CHECK | FOR_INSPECT, TAKE(option_set_bits),
      "stock TFLM's target: 64-bit (default), 32-bit x86, or Arm"},
+    {"--kernel-set", "reference|cmsis-nn", FOR_CHECK | FOR_INSPECT, TAKE(option_set_kernel_set),
+     "which kernels stock TFLM is built with (default: reference)"},
     {"--abi", "i386|arm", FOR_CHECK | FOR_INSPECT, TAKE(option_set_abi),
      "likewise: the rules of a 32-bit target for 8-byte types"},
     {"--sweep", "KIND[=FROM:TO[:STEP]]", FOR_PLAN | FOR_INSPECT | FOR_RUN, TAKE(option_set_sweep),

@@ -60,9 +60,15 @@ bool option_set_stock_runtime(options_t *options, const char *argument) {
   return tflm || strcmp(argument, "tflite") == 0;
 }
 
+bool option_set_kernel_set(options_t *options, const char *argument) {
+  bool cmsis = strcmp(argument, "cmsis-nn") == 0;
+  options->stock.kernels = cmsis ? BERTH_TFLM_CMSIS_NN : BERTH_TFLM_REFERENCE;
+  return cmsis || strcmp(argument, "reference") == 0;
+}
+
 bool option_set_abi(options_t *options, const char *argument) {
   bool arm = strcmp(argument, "arm") == 0;
-  options->abi = arm ? BERTH_ABI_ARM : BERTH_ABI_I386;
+  options->stock.abi = arm ? BERTH_ABI_ARM : BERTH_ABI_I386;
   return arm || strcmp(argument, "i386") == 0;
 }
 
@@ -285,11 +291,11 @@ bool option_set_runtime(options_t *options, const char *argument) {
 /* 32 bits are x86's unless --abi says other, before or after it. */
 bool option_set_bits(options_t *options, const char *argument) {
   if (strcmp(argument, "32") == 0) {
-    if (options->abi == BERTH_ABI_64) options->abi = BERTH_ABI_I386;
+    if (options->stock.abi == BERTH_ABI_64) options->stock.abi = BERTH_ABI_I386;
     return true;
   }
   bool arm = strcmp(argument, "arm") == 0;
-  options->abi = arm ? BERTH_ABI_ARM : BERTH_ABI_64;
+  options->stock.abi = arm ? BERTH_ABI_ARM : BERTH_ABI_64;
   return arm || strcmp(argument, "64") == 0;
 }
 

@@ -9,6 +9,7 @@ bool option_set_planner(options_t *options, const char *argument);
 bool option_set_like(options_t *options, const char *argument);
 bool option_set_stock_runtime(options_t *options, const char *argument);
 bool option_set_abi(options_t *options, const char *argument);
+bool option_set_kernel_set(options_t *options, const char *argument);
 bool option_set_align(options_t *options, const char *argument);
 bool option_add_reserve(options_t *options, const char *argument);
 bool option_add_region(options_t *options, const char *argument);

@@ -50,7 +50,7 @@ typedef struct options {
   berth_sweep_t sweep;
   uint32_t instances;            /* 0: not asked for */
   berth_check_runtime_t runtime; /* check: whose arena is meant */
-  berth_abi_t abi;               /* of stock TFLM */
+  berth_tflm_settings_t stock;   /* the target of stock TFLM, and its kernels */
   uint64_t max_arena;            /* check: bytes; 0: not given */
   bool untimed;                  /* trace: nothing is run */
   bool help;

@@ -23,6 +23,7 @@ static void write_tflm(const berth_tflm_forecast_t *forecast, const berth_model_
                        berth_json_t *json) {
   static const char *const moments[] = {"prepare", "planning", "end"};
   berth_json_string(json, "abi", berth_abi_name(forecast->abi));
+  berth_json_string(json, "kernels", berth_tflm_kernel_set_name(forecast->kernels));
   berth_json_number(json, "head_bytes", forecast->head_bytes);
   berth_json_number(json, "tail_bytes", forecast->tail_bytes);
   berth_json_number(json, "arena_used_bytes", forecast->arena_used_bytes);

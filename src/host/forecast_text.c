@@ -171,13 +171,13 @@ static void print_doubts(const berth_tflm_forecast_t *forecast, const berth_mode
     fprintf(stream, "  ");
     print_place(record, stream);
     fprintf(stream, ", %s: %s\n", operator_name(model, record, name),
-            record->known ? record->refusal : "no kernel that Berth knows");
+            record->known ? record->refusal : "not known what its kernel takes");
   }
 }
 
 static bool print_tflm(const berth_forecast_t *forecast, const berth_model_t *model, FILE *stream) {
   fprintf(stream, "On stock TFLM, %s, %s kernels%s:\n", berth_abi_name(forecast->tflm.abi),
-          forecast->options.tflm.kernels == BERTH_TFLM_REFERENCE ? "reference" : "CMSIS-NN",
+          berth_tflm_kernel_set_name(forecast->tflm.kernels),
           forecast->tflm.offline ? ", following the model's offline plan" : "");
   bool good = print_totals(&forecast->tflm, stream);
   explain_arena(&forecast->tflm, model, stream);

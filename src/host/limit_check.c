@@ -146,12 +146,11 @@ static void note_tflm(const berth_subject_t *subject, const berth_tflm_forecast_
   if (what != NULL) snprintf(what, WHAT, "borrowed while AllocateTensors runs");
 }
 
-static berth_status_t check_tflm(const berth_subject_t *subject, berth_abi_t abi,
+static berth_status_t check_tflm(const berth_subject_t *subject, const berth_tflm_settings_t *stock,
                                  berth_limit_check_t *check, berth_complaint_t *complaint) {
-  berth_tflm_settings_t settings = {.abi = abi};
   berth_tflm_forecast_t forecast;
   berth_tflm_error_t error = {"it cannot be forecast", UINT32_MAX, UINT32_MAX, UINT32_MAX};
-  berth_status_t status = berth_tflm_forecast(&subject->model, &settings, &forecast, &error);
+  berth_status_t status = berth_tflm_forecast(&subject->model, stock, &forecast, &error);
   if (status != BERTH_OK) {
     berth_complain(complaint, "%s: stock TFLM: %s", subject->path, error.what);
     return status;
@@ -183,8 +182,9 @@ static berth_status_t check_tflm(const berth_subject_t *subject, berth_abi_t abi
 
 berth_status_t berth_limit_check(const char *path, const berth_subject_options_t *options,
                                  const berth_planner_t *planner, const berth_planning_t *planning,
-                                 berth_check_runtime_t runtime, berth_abi_t abi, uint64_t limit,
-                                 berth_limit_check_t *check, berth_complaint_t *complaint) {
+                                 berth_check_runtime_t runtime, const berth_tflm_settings_t *stock,
+                                 uint64_t limit, berth_limit_check_t *check,
+                                 berth_complaint_t *complaint) {
   berth_limit_check_t made = {.limit_bytes = limit};
   berth_subject_options_t opened = *options;
   if (runtime == BERTH_CHECK_BERTH) opened.kernels = true;
@@ -195,7 +195,7 @@ berth_status_t berth_limit_check(const char *path, const berth_subject_options_t
     berth_complain(complaint, "%s: not a model", path);
     status = BERTH_ERROR_ARGUMENT;
   } else if (runtime == BERTH_CHECK_TFLM) {
-    status = check_tflm(&subject, abi, &made, complaint);
+    status = check_tflm(&subject, stock, &made, complaint);
   } else {
     status = check_plan(&subject, &opened, planner, planning, runtime == BERTH_CHECK_BERTH, &made,
                         complaint);

@@ -36,10 +36,11 @@ typedef struct berth_limit_check {
 } berth_limit_check_t;
 
 /* Checks the model of `path`. Errors: those of opening and planning it, OPERATOR (the runtime
- * doesn't run it); `complaint` says why. */
+ * doesn't run it); `complaint` says why. `stock` counts with BERTH_CHECK_TFLM. */
 berth_status_t berth_limit_check(const char *path, const berth_subject_options_t *options,
                                  const berth_planner_t *planner, const berth_planning_t *planning,
-                                 berth_check_runtime_t runtime, berth_abi_t abi, uint64_t limit,
-                                 berth_limit_check_t *check, berth_complaint_t *complaint);
+                                 berth_check_runtime_t runtime, const berth_tflm_settings_t *stock,
+                                 uint64_t limit, berth_limit_check_t *check,
+                                 berth_complaint_t *complaint);
 
 #endif

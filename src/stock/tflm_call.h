@@ -14,7 +14,7 @@
 
 /* Input (or output) number `index`; false where it is left out. */
 static inline bool tensor_of(const berth_tflm_call_t *call, berth_vector_t list, uint32_t index,
-                      berth_tensor_t *tensor) {
+                             berth_tensor_t *tensor) {
   int32_t number = index < list.count ? berth_vector_int(list, index) : BERTH_NO_TENSOR;
   if (number == BERTH_NO_TENSOR) return false;
   *tensor = berth_model_tensor(call->model, call->subgraph, (uint32_t)number);
@@ -23,7 +23,7 @@ static inline bool tensor_of(const berth_tflm_call_t *call, berth_vector_t list,
 
 /* The same, but it must be there: else the kernel refuses. */
 static inline bool need(berth_tflm_call_t *call, berth_vector_t list, uint32_t index,
-                 berth_tensor_t *tensor) {
+                        berth_tensor_t *tensor) {
   if (tensor_of(call, list, index, tensor)) return true;
   call->refusal = "an operand is missing";
   return false;
@@ -89,7 +89,7 @@ static inline void keep_channels(berth_tflm_call_t *call, uint64_t channels) {
 
 /* Is the pair of types one that the weighted kernels run? */
 static inline bool weights_fit(berth_tflm_call_t *call, const berth_tensor_t *input,
-                        const berth_tensor_t *weights) {
+                               const berth_tensor_t *weights) {
   bool fits = (input->type == BERTH_TYPE_FLOAT32 && weights->type == BERTH_TYPE_FLOAT32) ||
               (input->type == BERTH_TYPE_INT16 && weights->type == BERTH_TYPE_INT8) ||
               (input->type == BERTH_TYPE_INT8 &&

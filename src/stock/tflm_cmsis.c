@@ -91,8 +91,8 @@ RULE(fully_connected) {
   if (!need_output(call, 0, &output) || !weights_fit(call, &input, &weights)) return;
   bool per_channel = weights.scales.count > 1 && input.type != BERTH_TYPE_FLOAT32;
   call->unsure = per_channel || weights.type == BERTH_TYPE_INT4;
-  bool pointwise = input.type == BERTH_TYPE_INT8 && output.shape.count > 2 &&
-                   extent(&weights, -1) % 4 == 0;
+  bool pointwise =
+      input.type == BERTH_TYPE_INT8 && output.shape.count > 2 && extent(&weights, -1) % 4 == 0;
   if (pointwise && !call->unsure) keep_channels(call, extent(&output, -1));
 }
 

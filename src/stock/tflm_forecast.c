@@ -142,6 +142,7 @@ berth_status_t berth_tflm_forecast(const berth_model_t *model,
   if (settings != NULL) job.settings = *settings;
   *job.error = (berth_tflm_error_t){"", BERTH_TFLM_NONE, BERTH_TFLM_NONE, BERTH_TFLM_NONE};
   result.abi = job.settings.abi;
+  result.kernels = job.settings.kernels;
   berth_status_t status = begin(&job);
   if (status == BERTH_OK) {
     construct(&job);
@@ -166,6 +167,10 @@ void berth_tflm_forecast_free(berth_tflm_forecast_t *forecast) {
   free(forecast->buffers);
   forecast->operators = NULL;
   forecast->buffers = NULL;
+}
+
+const char *berth_tflm_kernel_set_name(berth_tflm_kernel_set_t kernels) {
+  return kernels == BERTH_TFLM_CMSIS_NN ? "CMSIS-NN" : "reference";
 }
 
 const char *berth_tflm_part_name(berth_tflm_part_t part) {

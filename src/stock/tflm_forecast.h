@@ -31,6 +31,9 @@ typedef enum berth_tflm_kernel_set {
   BERTH_TFLM_CMSIS_NN   /* Arm's, on Cortex-M with the DSP extension: see docs/tflm-forecast.md */
 } berth_tflm_kernel_set_t;
 
+/* "reference" or "CMSIS-NN"; static. */
+const char *berth_tflm_kernel_set_name(berth_tflm_kernel_set_t kernels);
+
 /* Zero-initialise for the defaults. */
 typedef struct berth_tflm_settings {
   berth_abi_t abi;
@@ -101,6 +104,7 @@ typedef enum berth_tflm_moment {
 
 typedef struct berth_tflm_forecast {
   berth_abi_t abi;
+  berth_tflm_kernel_set_t kernels;
   uint64_t head_bytes;       /* planned tensors and scratch */
   uint64_t tail_bytes;       /* persistent */
   uint64_t arena_used_bytes; /* what arena_used_bytes() returns: head + tail */

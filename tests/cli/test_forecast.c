@@ -43,6 +43,18 @@ static void a_target_can_be_given_in_any_order(void **state) {
   assert_says(out, "32-bit Arm");
 }
 
+static void another_kernel_set_takes_other_memory(void **state) {
+  (void)state;
+  assert_status("berth inspect models/resnet8_int8.tflite --runtime tflm --bits arm "
+                "--kernel-set cmsis-nn",
+                0);
+  assert_says(out, "32-bit Arm, CMSIS-NN kernels");
+  assert_says(out, "scratch");
+  assert_status("berth check models/resnet8_int8.tflite --runtime tflm --bits arm "
+                "--kernel-set cmsis-nn --max-arena 1M",
+                0);
+}
+
 static void operators_without_a_kernel_are_named(void **state) {
   (void)state;
   assert_status("berth inspect models/custom_op.tflite --runtime tflm", 0);
@@ -57,6 +69,7 @@ static void wrong_usage_is_told(void **state) {
   assert_refused("berth inspect " MODEL " --runtime onnx", 2, "onnx");
   assert_refused("berth inspect " MODEL " --runtime tflm --bits 16", 2, "16");
   assert_refused("berth inspect " MODEL " --runtime tflm --abi mips", 2, "mips");
+  assert_refused("berth inspect " MODEL " --runtime tflm --kernel-set xnnpack", 2, "xnnpack");
   assert_refused("berth plan " MODEL " --runtime tflm", 2, "--runtime");
 }
 
@@ -65,6 +78,7 @@ int main(void) {
       cmocka_unit_test(people_read_totals_shares_and_the_reason_for_a_larger_arena),
       cmocka_unit_test(programs_read_the_same_in_json),
       cmocka_unit_test(a_target_can_be_given_in_any_order),
+      cmocka_unit_test(another_kernel_set_takes_other_memory),
       cmocka_unit_test(operators_without_a_kernel_are_named),
       cmocka_unit_test(wrong_usage_is_told),
   };

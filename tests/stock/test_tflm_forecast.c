@@ -289,6 +289,75 @@ static void weights_of_4_bits_are_unpacked_into_scratch(void **state) {
   berth_tflm_forecast_free(&forecast);
 }
 
+/* ---- CMSIS-NN -------------------------------------------------------------------------------- */
+
+static berth_tflm_forecast_t forecast_cmsis(berth_builtin_t code, const char *input,
+                                            const char *weights, const char *output) {
+  memset(&net, 0, sizeof net);
+  tensor(&net, 0, BERTH_TYPE_INT8, input, 0);
+  tensor(&net, 0, BERTH_TYPE_INT8, weights, CONSTANT);
+  net.constant_bytes = 4096;
+  tensor(&net, 0, BERTH_TYPE_INT8, output, 0);
+  op(&net, 0, code, "0 1", "2");
+  net.subgraphs[0].inputs = "0";
+  net.subgraphs[0].outputs = "2";
+  berth_tflm_settings_t settings = {.abi = BERTH_ABI_ARM, .kernels = BERTH_TFLM_CMSIS_NN};
+  return forecast_with(&settings);
+}
+
+/* Data: the reference's 56 and a number, 60. Scratch: two patches of 16-bit values, their lengths
+ * rounded up to 4 (27 to 28: 112), but none for 1 x 1; depthwise one patch, 25 x 8 x 2, but none
+ * for 3 x 3 nor where a channel makes several. All padded so that the size stays (no options:
+ * SAME). */
+static void cmsis_convolutions_copy_patches_of_the_input(void **state) {
+  (void)state;
+  static const struct {
+    berth_builtin_t code;
+    const char *input, *weights, *output;
+    unsigned scratch;
+  } cases[] = {
+      {BERTH_BUILTIN_CONV_2D, "1x8x8x3", "16x3x3x3", "1x8x8x16", 112},
+      {BERTH_BUILTIN_CONV_2D, "1x8x8x16", "16x1x1x16", "1x8x8x16", 0},
+      {BERTH_BUILTIN_DEPTHWISE_CONV_2D, "1x8x8x8", "1x5x5x8", "1x8x8x8", 400},
+      {BERTH_BUILTIN_DEPTHWISE_CONV_2D, "1x8x8x8", "1x3x3x8", "1x8x8x8", 0},
+      {BERTH_BUILTIN_DEPTHWISE_CONV_2D, "1x8x8x4", "1x5x5x8", "1x8x8x8", 0},
+      {BERTH_BUILTIN_DEPTHWISE_CONV_2D, "2x8x8x8", "1x5x5x8", "2x8x8x8", 0},
+  };
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    berth_tflm_forecast_t forecast =
+        forecast_cmsis(cases[i].code, cases[i].input, cases[i].weights, cases[i].output);
+    assert_int_equal(forecast.unknown_count, 0);
+    assert_int_equal(forecast.operators[0].scratch_bytes, cases[i].scratch);
+    assert_int_equal(forecast.operators[0].scratch_count, cases[i].scratch > 0);
+    assert_int_equal(forecast.operators[0].data_bytes, 60);
+    berth_tflm_forecast_free(&forecast);
+  }
+}
+
+/* A batch in three dimensions is a convolution with 1 x 1 to it: two numbers for each channel. */
+static void cmsis_takes_batches_of_vectors_for_convolutions(void **state) {
+  (void)state;
+  berth_tflm_forecast_t forecast =
+      forecast_cmsis(BERTH_BUILTIN_FULLY_CONNECTED, "1x6x8", "16x8", "1x6x16");
+  assert_int_equal(forecast.operators[0].prepared_bytes, 128);
+  berth_tflm_forecast_free(&forecast);
+  forecast = forecast_cmsis(BERTH_BUILTIN_FULLY_CONNECTED, "6x8", "16x8", "6x16");
+  assert_int_equal(forecast.operators[0].prepared_bytes, 0);
+  assert_int_equal(forecast.unknown_count, 0);
+  berth_tflm_forecast_free(&forecast);
+}
+
+static void what_cmsis_kernels_take_is_unknown_unless_it_has_been_read(void **state) {
+  (void)state;
+  berth_tflm_forecast_t forecast =
+      forecast_cmsis(BERTH_BUILTIN_BATCH_MATMUL, "1x8x8", "1x8x8", "1x8x8");
+  assert_int_equal(forecast.unknown_count, 1);
+  berth_tflm_forecast_free(&forecast);
+  forecast = forecast_cmsis(BERTH_BUILTIN_MUL, "1x8", "1x8", "1x8");
+  assert_int_equal(forecast.unknown_count, 0);
+  berth_tflm_forecast_free(&forecast);
+}
+
 /* ---- Operators that are unknown, or refused -------------------------------------------------- */
 
 static void an_unknown_operator_is_said_to_be_unknown(void **state) {
@@ -417,6 +486,9 @@ int main(void) {
       cmocka_unit_test(branches_are_entered_one_after_the_other),
       cmocka_unit_test(subgraphs_that_call_themselves_are_refused),
       cmocka_unit_test(weights_of_4_bits_are_unpacked_into_scratch),
+      cmocka_unit_test(cmsis_convolutions_copy_patches_of_the_input),
+      cmocka_unit_test(cmsis_takes_batches_of_vectors_for_convolutions),
+      cmocka_unit_test(what_cmsis_kernels_take_is_unknown_unless_it_has_been_read),
       cmocka_unit_test(an_unknown_operator_is_said_to_be_unknown),
       cmocka_unit_test(uint8_and_hybrid_models_are_said_to_be_refused),
       cmocka_unit_test(an_output_without_a_fixed_shape_is_said_to_be_refused),
