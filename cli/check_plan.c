@@ -2,8 +2,11 @@
 #include "commands.h"
 #include "host/json.h"
 #include "host/plan_check.h"
+#include "host/sharing.h"
 #include "host/text.h"
 #include "options.h"
+
+#include <stdlib.h>
 
 static const char *const fault_names[] = {"missing", "needless", "alignment",
                                           "outside", "overlap",  "output_overwritten"};
@@ -93,7 +96,7 @@ static void print_json(const options_t *options, const berth_subject_t *subject,
   berth_json_close(&json, '}');
 }
 
-static int check_plan(const options_t *options, const berth_subject_t *subject) {
+static int check_plan(const options_t *options, berth_subject_t *subject) {
   berth_complaint_t complaint;
   berth_offsets_t offsets;
   berth_plan_check_t check;
@@ -106,8 +109,20 @@ static int check_plan(const options_t *options, const berth_subject_t *subject) 
       own ? berth_offsets_of_model(&subject->model, options->path, &offsets, &complaint)
           : berth_offsets_read(&subject->model, options->second, &offsets, &complaint);
   if (status != BERTH_OK) return failed(&complaint);
-  uint32_t align = options->subject.align > 0 ? options->subject.align : 16;
-  status = berth_plan_check(subject, &offsets, align, options->planning.capacity, own, &check);
+  berth_sharing_t *sharing = NULL;
+  status = berth_sharing_permissions(subject, &options->subject, true, &sharing, &complaint);
+  if (status != BERTH_OK) {
+    berth_offsets_free(&offsets);
+    return failed(&complaint);
+  }
+  berth_plan_rules_t rules = {.align = options->subject.align > 0 ? options->subject.align : 16,
+                              .capacity = options->planning.capacity,
+                              .allow_missing = own,
+                              .sharing = sharing,
+                              .overlap = options->execution.runner.interpreter.overlap,
+                              .keep_inputs = options->subject.keep_inputs};
+  status = berth_plan_check(subject, &offsets, &rules, &check);
+  free(sharing);
   berth_offsets_free(&offsets);
   if (status != BERTH_OK) {
     berth_complain(&complaint, "%s: %s", options->path, berth_status_text(status));
@@ -133,7 +148,8 @@ int command_check_plan(int argc, char **argv) {
       puts("usage: berth check-plan [OPTION]... MODEL.tflite [PLAN.json|PLAN.csv]\n\n"
            "Checks a plan for a model: Berth's JSON or CSV (columns subgraph, tensor, offset), or\n"
            "the OfflineMemoryAllocation that the model itself carries. Says which tensors overlap\n"
-           "in time and space, are misaligned, missing, or beyond the arena (--capacity). Exit\n"
+           "in time and space, are misaligned, missing, or beyond the arena (--capacity). Outputs\n"
+           "may lie on inputs where Berth's kernels permit it (--overlap none: nowhere). Exit\n"
            "status 3 if anything is wrong.\n");
       options_print(FOR_CHECK_PLAN, stdout);
       status = EXIT_DONE;

@@ -322,9 +322,16 @@ bool option_set_overlap(options_t *options, const char *argument) {
   for (int i = BERTH_OVERLAP_INPLACE; i <= BERTH_OVERLAP_NONE; i++) {
     if (strcmp(argument, berth_overlap_name((berth_overlap_t)i)) != 0) continue;
     options->execution.runner.interpreter.overlap = (berth_overlap_t)i;
+    options->subject.overlap = (berth_overlap_t)i;
+    options->subject.share = i != BERTH_OVERLAP_NONE;
     return true;
   }
   return false;
+}
+
+bool option_set_order(options_t *options, const char *argument) {
+  options->subject.best_order = strcmp(argument, "best") == 0;
+  return options->subject.best_order || strcmp(argument, "file") == 0;
 }
 
 bool option_set_fill(options_t *options, const char *argument) {

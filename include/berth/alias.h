@@ -85,14 +85,18 @@ berth_status_t berth_alias_find(const berth_graph_t *graph, const berth_sharing_
                                 const berth_alias_options_t *options, void *workspace,
                                 size_t workspace_bytes, berth_alias_t **aliases);
 
-/* The same for offsets that are given: `offsets[t]` is where tensor t is (of graph->tensors), or
- * UINT64_MAX for one whose place isn't given. Tells which of them share rightly: tensors are
- * grouped exactly where their offsets say so and the contracts permit it. Then `*a` and `*b` are
- * the first two tensors that are live in the same step and have a byte in common without being
- * permitted to, INFEASIBLE; OK if there are none. Quadratic in the number of given offsets. */
+/* Called for two tensors that are live in the same step and have a byte in common without being
+ * permitted to. Return false to stop. */
+typedef bool (*berth_alias_conflict_t)(void *user, uint32_t a, uint32_t b);
+
+/* Are offsets that are given right? `offsets[t]` is where tensor t is (of graph->tensors), or
+ * UINT64_MAX for one whose place isn't given. INFEASIBLE: there are conflicts, each of which
+ * `conflict` (may be NULL) is told, a < b; OK: there are none. Workspace as for berth_alias_find.
+ * Quadratic in the number of given offsets. */
 berth_status_t berth_alias_check(const berth_graph_t *graph, const berth_sharing_t *sharing,
                                  const berth_alias_options_t *options, const uint64_t *offsets,
-                                 void *workspace, size_t workspace_bytes, uint32_t *a, uint32_t *b);
+                                 void *workspace, size_t workspace_bytes,
+                                 berth_alias_conflict_t conflict, void *user);
 
 /* The buffers to plan, like berth_graph_buffers, but one for each group: `tensors[i]` is the root
  * of buffer i. */

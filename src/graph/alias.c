@@ -414,22 +414,21 @@ berth_status_t berth_alias_find(const berth_graph_t *graph, const berth_sharing_
 
 berth_status_t berth_alias_check(const berth_graph_t *graph, const berth_sharing_t *sharing,
                                  const berth_alias_options_t *options, const uint64_t *offsets,
-                                 void *workspace, size_t workspace_bytes, uint32_t *a,
-                                 uint32_t *b) {
+                                 void *workspace, size_t workspace_bytes,
+                                 berth_alias_conflict_t conflict, void *user) {
   search_t s = {.graph = graph, .sharing = sharing, .options = options, .given = offsets};
   berth_status_t status = start(&s, workspace, workspace_bytes);
   if (status != BERTH_OK) return status;
+  bool any = false;
   for (uint32_t i = 0; i < graph->tensor_count; i++) {
     if (offsets[i] == UINT64_MAX) continue;
     for (uint32_t k = 0; k < i; k++) {
-      if (offsets[k] == UINT64_MAX) continue;
-      if (agree(&s, k, i)) continue;
-      *a = k;
-      *b = i;
-      return BERTH_INFEASIBLE;
+      if (offsets[k] == UINT64_MAX || agree(&s, k, i)) continue;
+      any = true;
+      if (conflict == NULL || !conflict(user, k, i)) return BERTH_INFEASIBLE;
     }
   }
-  return BERTH_OK;
+  return any ? BERTH_INFEASIBLE : BERTH_OK;
 }
 
 /* ---- Buffers -------------------------------------------------------------------------------- */

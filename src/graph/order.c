@@ -361,6 +361,54 @@ static bool search(order_search_t *s, uint32_t width) {
   return true;
 }
 
+/* ---- Operators that weigh nothing ------------------------------------------------------------ */
+
+static bool is_weightless(const berth_order_network_t *n, uint32_t op) {
+  return n->ops[op].inputs == n->ops[op].end && n->ops[op].extra == 0;
+}
+
+/* Appends the operators without weight that `op` needs (any, if BERTH_NOBODY), in the order in
+ * which they stand. `needed` and `emitted` are sets. */
+static uint32_t emit_needed(order_search_t *s, uint32_t op, berth_bits_t *needed,
+                            berth_bits_t *emitted, uint32_t *to, uint32_t at) {
+  const berth_order_network_t *n = &s->network;
+  uint32_t count = n->operators;
+  memset(needed, op == BERTH_NOBODY ? 0xff : 0, n->words * sizeof *needed);
+  if (op != BERTH_NOBODY) {
+    memcpy(needed, n->before + (size_t)op * n->words, n->words * sizeof *needed);
+  }
+  for (uint32_t k = count; k-- > 0;) { /* what they need stands before them */
+    uint32_t other = s->order[k];
+    if (!berth_bit(needed, other) || !is_weightless(n, other)) continue;
+    const berth_bits_t *before = n->before + (size_t)other * n->words;
+    for (uint32_t w = 0; w < n->words; w++) needed[w] |= before[w];
+  }
+  for (uint32_t k = 0; k < count; k++) {
+    uint32_t other = s->order[k];
+    if (!berth_bit(needed, other) || berth_bit(emitted, other) || !is_weightless(n, other))
+      continue;
+    berth_bit_set(emitted, other);
+    to[at++] = other;
+  }
+  return at;
+}
+
+/* Operators on constants only count as nothing here; whoever runs them all the same is better off
+ * if each runs right before its reader. */
+static void put_off_weightless(order_search_t *s) {
+  const berth_order_network_t *n = &s->network;
+  berth_bits_t *needed = s->level.done, *emitted = s->level.ready;
+  uint32_t *to = (uint32_t *)(void *)s->history, at = 0;
+  memset(emitted, 0, n->words * sizeof *emitted);
+  for (uint32_t k = 0; k < n->operators; k++) {
+    if (is_weightless(n, s->order[k])) continue;
+    at = emit_needed(s, s->order[k], needed, emitted, to, at);
+    to[at++] = s->order[k];
+  }
+  at = emit_needed(s, BERTH_NOBODY, needed, emitted, to, at);
+  memcpy(s->order, to, at * sizeof *to);
+}
+
 /* ---- All of it ------------------------------------------------------------------------------ */
 
 static void run(order_search_t *s) {
@@ -377,6 +425,7 @@ static void run(order_search_t *s) {
   }
   result->optimal = result->peak == result->lower_bound;
   result->changed = result->peak < result->file_peak;
+  if (result->changed) put_off_weightless(s);
 }
 
 berth_status_t berth_order_find(const berth_graph_t *graph, const berth_sharing_t *sharing,

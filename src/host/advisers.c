@@ -279,9 +279,56 @@ static berth_status_t advise_unused(berth_advising_t *advising) {
                              "--drop-unused");
 }
 
+/* ---- Order and shared memory ----------------------------------------------------------------- */
+
+/* What Berth's runtime does by itself, and what `berth optimize` writes for stock TFLM. */
+static berth_status_t advise_sharing(berth_advising_t *advising) {
+  if (advising->options->share) return BERTH_OK;
+  berth_subject_options_t changed = *advising->options;
+  changed.share = true;
+  changed.overlap = BERTH_OVERLAP_INPLACE;
+  return berth_advise_replan(advising, &changed,
+                             "write outputs over inputs that nobody reads any more, and view "
+                             "instead of copying, where kernels permit it",
+                             "--overlap inplace");
+}
+
+static berth_status_t advise_order(berth_advising_t *advising) {
+  if (advising->options->best_order) return BERTH_OK;
+  berth_subject_options_t changed = *advising->options;
+  changed.best_order = true;
+  berth_status_t status =
+      berth_advise_replan(advising, &changed, "run the operators in another order", "--order best");
+  if (status != BERTH_OK || changed.share) return status;
+  changed.share = true;
+  changed.overlap = BERTH_OVERLAP_INPLACE;
+  uint32_t before = advising->advices->count;
+  status = berth_advise_replan(advising, &changed,
+                               "run the operators in another order, outputs over inputs",
+                               "--order best --overlap inplace");
+  if (status != BERTH_OK || advising->advices->count == before) return status;
+  uint64_t peak = advising->advices->lines[before].peak;
+  for (uint32_t i = 0; i < before; i++) { /* no news if one of the two does as well alone */
+    const berth_advice_t *line = &advising->advices->lines[i];
+    bool alone = strcmp(line->topic, "order") == 0 || strcmp(line->topic, "overlap") == 0;
+    if (alone && line->peak <= peak) {
+      advising->advices->count = before;
+      break;
+    }
+  }
+  return BERTH_OK;
+}
+
 /* ---- The table ------------------------------------------------------------------------------- */
 
-const berth_adviser_t berth_advisers[] = {
-    {"alignment", advise_alignment}, {"type", advise_type},         {"shape", advise_shape},
-    {"inputs", advise_inputs},       {"boundary", advise_boundary}, {"dynamic", advise_dynamic},
-    {"outputs", advise_outputs},     {"unused", advise_unused},     {NULL, NULL}};
+const berth_adviser_t berth_advisers[] = {{"alignment", advise_alignment},
+                                          {"type", advise_type},
+                                          {"shape", advise_shape},
+                                          {"inputs", advise_inputs},
+                                          {"boundary", advise_boundary},
+                                          {"dynamic", advise_dynamic},
+                                          {"outputs", advise_outputs},
+                                          {"unused", advise_unused},
+                                          {"overlap", advise_sharing},
+                                          {"order", advise_order},
+                                          {NULL, NULL}};

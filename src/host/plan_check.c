@@ -99,9 +99,60 @@ static bool check_needless(const berth_subject_t *subject, const berth_offsets_t
   return true;
 }
 
+/* ---- Memory that may be shared --------------------------------------------------------------- */
+
+typedef struct conflicts {
+  const berth_subject_t *subject;
+  const berth_offsets_t *offsets;
+  const uint32_t *buffer_of; /* of each tensor */
+  berth_plan_check_t *check;
+  size_t *room;
+  bool good;
+} conflicts_t;
+
+static bool on_conflict(void *user, uint32_t a, uint32_t b) {
+  conflicts_t *c = user;
+  c->good = check_two(c->subject, c->offsets, c->buffer_of[b], c->buffer_of[a], c->check, c->room);
+  return c->good;
+}
+
+/* Reports the pairs that overlap without an operator's permission. */
+static bool check_shared(const berth_subject_t *subject, const berth_offsets_t *offsets,
+                         const berth_plan_rules_t *rules, berth_plan_check_t *check, size_t *room) {
+  uint32_t tensors = subject->graph.tensor_count;
+  uint64_t *places = malloc(((size_t)tensors + 1) * sizeof *places);
+  uint32_t *buffer_of = malloc(((size_t)tensors + 1) * sizeof *buffer_of);
+  berth_alias_options_t options = {
+      .overlap = rules->overlap, .align = 1, .keep_inputs = rules->keep_inputs};
+  size_t bytes = 0;
+  berth_status_t status = berth_alias_workspace(&subject->graph, rules->sharing, &options, &bytes);
+  void *workspace = status == BERTH_OK ? malloc(bytes + 1) : NULL;
+  conflicts_t conflicts = {subject, offsets, buffer_of, check, room, true};
+  bool good = places != NULL && buffer_of != NULL && workspace != NULL;
+  for (uint32_t i = 0; i < tensors && good; i++) places[i] = UINT64_MAX;
+  for (uint32_t i = 0; i < subject->problem.buffer_count && good; i++) {
+    const berth_label_t *label = &subject->labels[i];
+    int32_t offset = offset_of(subject, offsets, i);
+    if (offset < 0) continue;
+    uint32_t tensor = subject->graph.bases[label->subgraph] + label->tensor;
+    places[tensor] = (uint64_t)offset;
+    buffer_of[tensor] = i;
+  }
+  if (good) {
+    status = berth_alias_check(&subject->graph, rules->sharing, &options, places, workspace, bytes,
+                               on_conflict, &conflicts);
+    good = conflicts.good && (status == BERTH_OK || status == BERTH_INFEASIBLE);
+  }
+  free(workspace);
+  free(buffer_of);
+  free(places);
+  return good;
+}
+
+/* ---- All of it ------------------------------------------------------------------------------- */
+
 berth_status_t berth_plan_check(const berth_subject_t *subject, const berth_offsets_t *offsets,
-                                uint32_t align, uint64_t capacity, bool allow_missing,
-                                berth_plan_check_t *check) {
+                                const berth_plan_rules_t *rules, berth_plan_check_t *check) {
   size_t room = 0;
   uint32_t count = subject->problem.buffer_count;
   check->findings = NULL;
@@ -109,11 +160,13 @@ berth_status_t berth_plan_check(const berth_subject_t *subject, const berth_offs
   check->peak = 0;
   bool good = check_needless(subject, offsets, check, &room);
   for (uint32_t i = 0; i < count && good; i++) {
-    good = check_one(subject, offsets, i, align, capacity, allow_missing, check, &room);
-    for (uint32_t k = 0; k < i && good; k++) {
+    good = check_one(subject, offsets, i, rules->align, rules->capacity, rules->allow_missing,
+                     check, &room);
+    for (uint32_t k = 0; k < i && good && rules->sharing == NULL; k++) {
       good = check_two(subject, offsets, i, k, check, &room);
     }
   }
+  if (good && rules->sharing != NULL) good = check_shared(subject, offsets, rules, check, &room);
   if (good) return BERTH_OK;
   berth_plan_check_free(check);
   return BERTH_ERROR_MEMORY;

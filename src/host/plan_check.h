@@ -29,11 +29,20 @@ typedef struct berth_plan_check {
   uint64_t peak; /* of the plan, in bytes */
 } berth_plan_check_t;
 
-/* Checks `offsets` for the model of `subject`. `capacity`: of the arena, 0: unlimited.
- * `allow_missing`: -1 means that the runtime plans it. MEMORY. */
+/* What a plan is held against. */
+typedef struct berth_plan_rules {
+  uint32_t align;
+  uint64_t capacity;              /* of the arena; 0: unlimited */
+  bool allow_missing;             /* -1 means that the runtime plans it */
+  const berth_sharing_t *sharing; /* what the main subgraph's operators permit; NULL: nothing may
+                                     share memory */
+  berth_overlap_t overlap;        /* with `sharing`: which tensors may */
+  bool keep_inputs;
+} berth_plan_rules_t;
+
+/* Checks `offsets` for the model of `subject`. MEMORY. */
 berth_status_t berth_plan_check(const berth_subject_t *subject, const berth_offsets_t *offsets,
-                                uint32_t align, uint64_t capacity, bool allow_missing,
-                                berth_plan_check_t *check);
+                                const berth_plan_rules_t *rules, berth_plan_check_t *check);
 void berth_plan_check_free(berth_plan_check_t *check);
 
 #endif

@@ -2,6 +2,7 @@
 #include "host/subject.h"
 #include "host/kernel_buffers.h"
 #include "host/problem_csv.h"
+#include "host/sharing.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,6 +69,18 @@ static berth_status_t tensor_buffers(const char *path, const berth_graph_t *grap
   return BERTH_OK;
 }
 
+/* The model in its best order, and its lifetimes anew. */
+static berth_status_t take_best_order(berth_subject_t *subject,
+                                      const berth_subject_options_t *options,
+                                      berth_complaint_t *complaint) {
+  berth_status_t status = berth_sharing_order(subject, options, &subject->memory[7], complaint);
+  if (status != BERTH_OK || subject->memory[7] == NULL) return status;
+  free(subject->memory[0]);
+  subject->memory[0] = NULL;
+  return analyse(subject->path, &subject->model, options, !options->keep_foldable,
+                 &subject->memory[0], &subject->graph, complaint);
+}
+
 static berth_status_t read_model(berth_subject_t *subject, const berth_subject_options_t *options,
                                  berth_complaint_t *complaint) {
   berth_model_error_t error;
@@ -81,6 +94,9 @@ static berth_status_t read_model(berth_subject_t *subject, const berth_subject_o
   }
   status = analyse(subject->path, &subject->model, options, !options->keep_foldable,
                    &subject->memory[0], &subject->graph, complaint);
+  if (status == BERTH_OK && options->best_order) {
+    status = take_best_order(subject, options, complaint);
+  }
   if (status != BERTH_OK) return status;
 
   berth_buffer_t *buffers = NULL;
@@ -215,7 +231,8 @@ berth_status_t berth_subject_open(const char *path, const berth_subject_options_
   subject->is_model = marked || !ends_with(path, ".csv");
   if (subject->is_model) {
     status = read_model(subject, options, complaint);
-  } else if (options->kernels || berth_what_if_any(&options->what_if)) {
+  } else if (options->kernels || options->share || options->best_order ||
+             berth_what_if_any(&options->what_if)) {
     berth_complain(complaint, "%s: is a problem, and only a model has shapes and operators", path);
     status = BERTH_ERROR_ARGUMENT;
   } else {
@@ -225,6 +242,9 @@ berth_status_t berth_subject_open(const char *path, const berth_subject_options_
   if (status == BERTH_OK) status = add_regions(subject, options, complaint);
   if (status == BERTH_OK && options->pairs_path != NULL) {
     status = berth_pairs_csv_read(subject, options->pairs_path, complaint);
+  }
+  if (status == BERTH_OK && options->share) {
+    status = berth_sharing_pairs(subject, options, &subject->memory[8], complaint);
   }
   if (status == BERTH_OK) status = check(subject, complaint);
   for (uint32_t i = 0; i < subject->problem.buffer_count && status == BERTH_OK; i++) {

@@ -6,6 +6,7 @@
 #ifndef BERTH_SRC_HOST_SUBJECT_H
 #define BERTH_SRC_HOST_SUBJECT_H
 
+#include "berth/alias.h"
 #include "berth/graph.h"
 #include "berth/model.h"
 #include "berth/plan.h"
@@ -40,6 +41,9 @@ typedef struct berth_subject_options {
   uint32_t region_count;
   const char *pairs_path;  /* NULL: none */
   berth_what_if_t what_if; /* models only: changes to plan with */
+  bool share;              /* models only: tensors may share memory, as Berth's contracts permit */
+  berth_overlap_t overlap; /* with `share`: which */
+  bool best_order;         /* models only: operators in the order with the smallest peak */
   bool kernels; /* models only: plan the scratch and workspace of Berth's own kernels along */
 } berth_subject_options_t;
 
@@ -70,7 +74,7 @@ typedef struct berth_subject {
   uint64_t sum_bytes;         /* of all buffers */
   uint64_t variable_bytes;    /* of the variables among them */
   uint32_t unknown_operators; /* with `kernels`: those that Berth has no kernel for */
-  void *memory[7];            /* what berth_subject_close frees */
+  void *memory[9];            /* what berth_subject_close frees */
 } berth_subject_t;
 
 /* Opens a file: a .tflite (known by the mark in it) or a problem in CSV (known by its name). On

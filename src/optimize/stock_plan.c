@@ -344,7 +344,6 @@ static berth_status_t list_shares(const task_t *task, berth_stock_plan_t *result
 static berth_status_t verify(const task_t *task) {
   berth_alias_options_t options = {.overlap = task->options->overlap, .align = ALIGN};
   size_t bytes;
-  uint32_t a, b;
   berth_status_t status = berth_alias_workspace(&task->graph, task->sharing, &options, &bytes);
   if (status != BERTH_OK) return status;
   void *workspace = malloc(bytes + 1);
@@ -354,8 +353,8 @@ static berth_status_t verify(const task_t *task) {
     places[i] = task->offsets[i] == -1 ? UINT64_MAX : (uint64_t)task->offsets[i];
   }
   if (status == BERTH_OK) {
-    status =
-        berth_alias_check(&task->graph, task->sharing, &options, places, workspace, bytes, &a, &b);
+    status = berth_alias_check(&task->graph, task->sharing, &options, places, workspace, bytes,
+                               NULL, NULL);
   }
   free(workspace);
   free(places);

@@ -331,9 +331,8 @@ static berth_status_t plan_around_shared(berth_job_t *job) {
   if (status != BERTH_OK) return status;
   void *workspace = berth_job_borrow(job, bytes, 8);
   if (workspace == NULL) return berth_job_loan_too_small(job);
-  uint32_t a, b;
   status =
-      berth_alias_check(&job->graph, job->sharing, &options, offsets, workspace, bytes, &a, &b);
+      berth_alias_check(&job->graph, job->sharing, &options, offsets, workspace, bytes, NULL, NULL);
   if (status != BERTH_OK) return status;
   berth_needs_t *needs = &interpreter->needs;
   status = berth_plan_compact(job->buffers, job->buffer_count, job->fixed_count, false,

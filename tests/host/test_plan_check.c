@@ -50,9 +50,10 @@ static berth_plan_finding_t only_finding(const fixture_t *fixture, uint64_t capa
                                          size_t count) {
   berth_plan_check_t check;
   berth_plan_finding_t first = {.fault = BERTH_PLAN_FAULT_MISSING};
-  assert_int_equal(
-      berth_plan_check(&fixture->subject, &fixture->offsets, 16, capacity, false, &check),
-      BERTH_OK);
+  assert_int_equal(berth_plan_check(&fixture->subject, &fixture->offsets,
+                                    &(berth_plan_rules_t){.align = 16, .capacity = capacity},
+                                    &check),
+                   BERTH_OK);
   assert_int_equal(check.count, count);
   if (count > 0) first = check.findings[0];
   berth_plan_check_free(&check);

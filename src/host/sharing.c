@@ -1,0 +1,154 @@
+/* From Berth's contracts to pairs of the planning problem, and to an order. */
+#include "host/sharing.h"
+#include "berth/order.h"
+#include "optimize/contracts.h"
+#include "optimize/write.h"
+#include <stdlib.h>
+#include <string.h>
+
+static berth_status_t failed(const berth_subject_t *subject, berth_status_t status,
+                             berth_complaint_t *complaint) {
+  berth_complain(complaint, "%s: %s", subject->path, berth_status_text(status));
+  return status;
+}
+
+berth_status_t berth_sharing_permissions(berth_subject_t *subject,
+                                         const berth_subject_options_t *options, bool slices,
+                                         berth_sharing_t **sharing, berth_complaint_t *complaint) {
+  berth_contracts_t contracts;
+  uint32_t operators = berth_model_subgraph(&subject->model, 0).operator_count;
+  berth_status_t status = berth_what_if_contracts(&options->what_if, subject->path, &subject->graph,
+                                                  false, &contracts, complaint);
+  if (status != BERTH_OK) return status;
+  *sharing = calloc((size_t)operators + 1, sizeof **sharing);
+  for (uint32_t i = 0; i < operators && *sharing != NULL; i++) {
+    (*sharing)[i] = berth_sharing_of(&contracts.table[i]);
+    bool whole = (*sharing)[i].view == BERTH_VIEW_SAME;
+    if (!whole && !slices) (*sharing)[i].view = BERTH_VIEW_NONE;
+  }
+  berth_contracts_free(&contracts);
+  return *sharing != NULL ? BERTH_OK : failed(subject, BERTH_ERROR_MEMORY, complaint);
+}
+
+static berth_overlap_t overlap_of(const berth_subject_options_t *options) {
+  return options->share ? options->overlap : BERTH_OVERLAP_NONE;
+}
+
+static uint32_t alignment(const berth_subject_options_t *options) {
+  return options->align != 0 ? options->align : 16;
+}
+
+/* ---- Order ----------------------------------------------------------------------------------- */
+
+/* The model with its operators in another order, as bytes on the heap. */
+static berth_status_t reorder(const berth_model_t *model, const uint32_t *order, uint8_t **bytes,
+                              uint64_t *size) {
+  berth_edit_t edit;
+  berth_status_t status = berth_edit_open(model, &edit);
+  if (status != BERTH_OK) return status;
+  status = berth_edit_reorder(&edit, 0, order);
+  if (status == BERTH_OK) status = berth_edit_bytes(&edit, NULL, bytes, size, NULL);
+  berth_edit_close(&edit);
+  return status;
+}
+
+berth_status_t berth_sharing_order(berth_subject_t *subject, const berth_subject_options_t *options,
+                                   void **bytes, berth_complaint_t *complaint) {
+  berth_sharing_t *sharing = NULL;
+  uint32_t operators = berth_model_subgraph(&subject->model, 0).operator_count;
+  berth_order_options_t settings = {.overlap = overlap_of(options),
+                                    .align = alignment(options),
+                                    .keep_inputs = options->keep_inputs};
+  berth_order_result_t result = {.changed = false};
+  void *workspace = NULL;
+  uint32_t *order = malloc(((size_t)operators + 1) * sizeof *order);
+  size_t room = 0;
+  *bytes = NULL;
+  berth_status_t status = berth_sharing_permissions(subject, options, false, &sharing, complaint);
+  if (status != BERTH_OK) {
+    free(order);
+    return status;
+  }
+  status = berth_order_workspace(&subject->graph, sharing, &settings, &room);
+  if (status == BERTH_OK) {
+    workspace = malloc(room + 1);
+    if (workspace == NULL || order == NULL) status = BERTH_ERROR_MEMORY;
+  }
+  if (status == BERTH_OK) {
+    status = berth_order_find(&subject->graph, sharing, &settings, workspace, room, order, &result);
+  }
+  if (status == BERTH_OK && result.changed) {
+    uint8_t *reordered;
+    uint64_t size;
+    status = reorder(&subject->model, order, &reordered, &size);
+    if (status == BERTH_OK) {
+      *bytes = reordered;
+      status = berth_model_open(reordered, size, &subject->model, NULL);
+    }
+  }
+  free(workspace);
+  free(order);
+  free(sharing);
+  return status == BERTH_OK ? BERTH_OK : failed(subject, status, complaint);
+}
+
+/* ---- Pairs ----------------------------------------------------------------------------------- */
+
+static berth_status_t find_aliases(berth_subject_t *subject, const berth_subject_options_t *options,
+                                   const berth_sharing_t *sharing, void **workspace,
+                                   berth_alias_t **aliases) {
+  berth_alias_options_t settings = {.overlap = overlap_of(options),
+                                    .align = alignment(options),
+                                    .keep_inputs = options->keep_inputs};
+  size_t bytes;
+  berth_status_t status = berth_alias_workspace(&subject->graph, sharing, &settings, &bytes);
+  if (status != BERTH_OK) return status;
+  *workspace = malloc(bytes + 1);
+  if (*workspace == NULL) return BERTH_ERROR_MEMORY;
+  return berth_alias_find(&subject->graph, sharing, &settings, *workspace, bytes, aliases);
+}
+
+static berth_status_t list_pairs(berth_subject_t *subject, const berth_alias_t *aliases,
+                                 void **pairs) {
+  uint32_t count = subject->problem.pair_count, tensors = subject->graph.tensor_count;
+  size_t room = (size_t)count + subject->problem.buffer_count + 1;
+  berth_pair_t *list = malloc(room * sizeof *list);
+  uint32_t *buffer_of = malloc(((size_t)tensors + 1) * sizeof *buffer_of);
+  if (list == NULL || buffer_of == NULL) {
+    free(list);
+    free(buffer_of);
+    return BERTH_ERROR_MEMORY;
+  }
+  if (count > 0) memcpy(list, subject->problem.pairs, count * sizeof *list);
+  for (uint32_t i = 0; i < tensors; i++) buffer_of[i] = BERTH_NOBODY;
+  for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
+    const berth_label_t *label = &subject->labels[i];
+    if (label->tensor == BERTH_NOBODY) continue;
+    buffer_of[subject->graph.bases[label->subgraph] + label->tensor] = i;
+  }
+  for (uint32_t i = 0; i < tensors; i++) {
+    uint32_t root = aliases[i].root;
+    if (root == i || buffer_of[i] == BERTH_NOBODY || buffer_of[root] == BERTH_NOBODY) continue;
+    list[count++] =
+        (berth_pair_t){.a = buffer_of[root], .b = buffer_of[i], .relation = BERTH_SHARE};
+  }
+  free(buffer_of);
+  *pairs = list;
+  subject->problem.pairs = count > 0 ? list : NULL;
+  subject->problem.pair_count = count;
+  return BERTH_OK;
+}
+
+berth_status_t berth_sharing_pairs(berth_subject_t *subject, const berth_subject_options_t *options,
+                                   void **pairs, berth_complaint_t *complaint) {
+  berth_sharing_t *sharing = NULL;
+  berth_alias_t *aliases = NULL;
+  void *workspace = NULL;
+  berth_status_t status = berth_sharing_permissions(subject, options, false, &sharing, complaint);
+  if (status != BERTH_OK) return status;
+  status = find_aliases(subject, options, sharing, &workspace, &aliases);
+  if (status == BERTH_OK) status = list_pairs(subject, aliases, pairs);
+  free(workspace);
+  free(sharing);
+  return status == BERTH_OK ? BERTH_OK : failed(subject, status, complaint);
+}
