@@ -180,7 +180,8 @@ bool option_set_result(options_t *options, const char *argument) {
 /* file | best */
 bool option_set_order(options_t *options, const char *argument) {
   options->optimization.keep_order = strcmp(argument, "file") == 0;
-  return options->optimization.keep_order || strcmp(argument, "best") == 0;
+  options->subject.best_order = strcmp(argument, "best") == 0;
+  return options->optimization.keep_order || options->subject.best_order;
 }
 
 bool option_set_stock_kernels(options_t *options, const char *argument) {
@@ -327,11 +328,6 @@ bool option_set_overlap(options_t *options, const char *argument) {
     return true;
   }
   return false;
-}
-
-bool option_set_order(options_t *options, const char *argument) {
-  options->subject.best_order = strcmp(argument, "best") == 0;
-  return options->subject.best_order || strcmp(argument, "file") == 0;
 }
 
 bool option_set_fill(options_t *options, const char *argument) {
