@@ -10,24 +10,23 @@
 #define TAKE(reader) reader, 0
 
 /* Commands that open and plan a file to show it in another way. */
-#define FOR_VIEWS (FOR_GRAPH | FOR_TRACE | FOR_DIFF | FOR_LOG)
+#define FOR_VIEWS (FOR_GRAPH | FOR_TRACE | FOR_DIFF | FOR_LOG | FOR_REPORT)
 
 static const option_t table[] = {
-    {"--planner", "NAME|all", FOR_VIEWS | FOR_CHECK | FOR_PLAN | FOR_RUN | FOR_BISECT | FOR_REPORT,
+    {"--planner", "NAME|all", FOR_VIEWS | FOR_CHECK | FOR_PLAN | FOR_RUN | FOR_BISECT,
      TAKE(option_set_planner), "how to plan (default: best)"},
-    {"--like", "tflm|tflite", FOR_VIEWS | FOR_CHECK | FOR_PLAN | FOR_INSPECT | FOR_REPORT,
-     TAKE(option_set_like), "planner, alignment and input rule of that runtime"},
+    {"--like", "tflm|tflite", FOR_VIEWS | FOR_CHECK | FOR_PLAN | FOR_INSPECT, TAKE(option_set_like),
+     "planner, alignment and input rule of that runtime"},
     {"--runtime", "tflm|tflite", FOR_INSPECT, TAKE(option_set_stock_runtime),
      "the memory that this stock runtime will report and need"},
     {"--align", "N",
-     FOR_VIEWS | FOR_CHECK | FOR_PLAN | FOR_INSPECT | FOR_RUN | FOR_CHECK_PLAN | FOR_BISECT |
-         FOR_REPORT,
+     FOR_VIEWS | FOR_CHECK | FOR_PLAN | FOR_INSPECT | FOR_RUN | FOR_CHECK_PLAN | FOR_BISECT,
      TAKE(option_set_align), "align, and round sizes up, to N bytes (default: 16; problems: 1)"},
     {"--keep-inputs", NULL,
-     FOR_VIEWS | FOR_CHECK | FOR_PLAN | FOR_INSPECT | FOR_RUN | FOR_CHECK_PLAN | FOR_REPORT,
+     FOR_VIEWS | FOR_CHECK | FOR_PLAN | FOR_INSPECT | FOR_RUN | FOR_CHECK_PLAN,
      FLAG(subject.keep_inputs), "inputs live to the end, not only to their last use"},
-    {"--no-fold", NULL, FOR_VIEWS | FOR_CHECK | FOR_PLAN | FOR_INSPECT | FOR_REPORT,
-     FLAG(subject.keep_foldable), "plan the results of operators on constants, too"},
+    {"--no-fold", NULL, FOR_VIEWS | FOR_CHECK | FOR_PLAN | FOR_INSPECT, FLAG(subject.keep_foldable),
+     "plan the results of operators on constants, too"},
     {"--no-reuse", NULL, FOR_PLAN | FOR_RUN | FOR_REPORT, FLAG(no_reuse),
      "every buffer its own space: --planner none"},
     {"--reserve", "NAME:BYTES[:FIRST-LAST]", FOR_PLAN | FOR_INSPECT | FOR_REPORT,

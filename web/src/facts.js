@@ -104,6 +104,7 @@ function readRegion(plan, name, document) {
     for (let step = 0; step < plan.steps; step++) load[step] += values[step];
   }
   const region = { name, buffers, height, usage, load, capacity: given?.capacity_bytes ?? null };
+  region.shared = findShared(buffers);
   region.peak = readPeak(plan, name, document);
   return region;
 }
@@ -124,6 +125,23 @@ function readPeak(plan, name, document) {
     fragmentation: peak?.fragmentation_bytes ?? 0,
     overlap: peak?.overlap_bytes ?? 0,
   };
+}
+
+// Where two buffers have the same bytes at the same time (one written over the other, or a view of
+// it): { first, last, low, high }, by a sweep over time.
+function findShared(buffers) {
+  const shared = [];
+  let active = [];
+  for (const b of [...buffers].sort((x, y) => x.first - y.first)) {
+    active = active.filter((a) => a.last >= b.first);
+    for (const a of active) {
+      const low = Math.max(a.offset, b.offset);
+      const high = Math.min(a.offset + a.size, b.offset + b.size);
+      if (low < high) shared.push({ first: b.first, last: Math.min(a.last, b.last), low, high });
+    }
+    active.push(b);
+  }
+  return shared;
 }
 
 export const liveAt = (region, step) =>

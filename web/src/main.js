@@ -117,7 +117,7 @@ function fillAnswer() {
   byId("reason").replaceChildren(...(compares ? panels.emphasised([...prose.headline(plan, region), " "]) : []), why);
   const lines = prose.advice(plan, region);
   const box = byId("first-try");
-  box.hidden = lines.length === 0;
+  box.hidden = lines.length === 0 && !plan.isModel;
   const line = ({ title, text, options, saves, exact }) =>
     [
       make("strong", {}, `${exact ? "" : "Up to "}${bytes(saves)} less (${percent(saves, region.height)}): `),
@@ -125,7 +125,10 @@ function fillAnswer() {
       text ? `: ${text}` : "",
       options ? make("code", {}, options) : null,
     ].filter(Boolean);
-  if (lines.length > 0) {
+  if (lines.length === 0) {
+    const nothing = "Nothing that was tried lowers this peak: smaller tensors, and so another model, would.";
+    box.replaceChildren(make("h2", {}, "What to try first"), make("p", {}, nothing));
+  } else {
     const item = (entry) => make("li", {}, ...line(entry));
     const rest = lines.slice(2);
     box.replaceChildren(

@@ -272,6 +272,7 @@ export class MemoryMap {
     const live = new Set(side.region.peak.live);
     const order = [...seen.filter((b) => !live.has(b)), ...seen.filter((b) => live.has(b))];
     for (const buffer of order) this.drawBuffer(c, buffer, live.has(buffer), x, y);
+    for (const area of side.region.shared) this.drawShared(c, area, x, y);
     if (this.showLoad) this.drawLoad(c, side, x, y);
     this.drawPeakBand(c, side, x);
     for (const buffer of order) this.drawLabel(c, side, buffer, live.has(buffer), x, y);
@@ -294,6 +295,26 @@ export class MemoryMap {
       c.strokeRect(x0 + 0.5, y0 + 0.5, x1 - x0 - 1, y1 - y0 - 1);
     }
     c.globalAlpha = 1;
+  }
+
+  // Stripes where two buffers are at once.
+  drawShared(c, { first, last, low, high }, x, y) {
+    const [x0, x1] = [Math.max(this.plot.left, x(first)), Math.min(this.plot.right, x(last + 1))];
+    const [y0, y1] = [Math.max(this.plot.top, y(high)), Math.min(this.plot.bottom, y(low))];
+    if (x1 <= x0 || y1 <= y0) return;
+    c.save();
+    c.beginPath();
+    c.rect(x0, y0, x1 - x0, y1 - y0);
+    c.clip();
+    c.strokeStyle = this.palette.card;
+    c.lineWidth = 2;
+    c.beginPath();
+    for (let at = x0 - (y1 - y0); at < x1; at += 8) {
+      c.moveTo(at, y1);
+      c.lineTo(at + (y1 - y0), y0);
+    }
+    c.stroke();
+    c.restore();
   }
 
   // What a search finds has full colour wherever it lives.

@@ -39,7 +39,8 @@ export function fillLegend(element, sides, palette) {
     return make("li", {}, pair, kind);
   });
   items.push(make("li", {}, make("span", { className: "swatch line", "aria-hidden": "true" }), "lower bound: bytes live in each step"));
-  if (seen.length > 0) items.push(make("li", {}, "strong colour: live at the peak"));
+  if (sides.some((s) => s.region.shared.length > 0)) items.push(make("li", {}, "striped: two tensors share these bytes"));
+  items.push(make("li", {}, "strong colour: live at the peak"));
   element.replaceChildren(...items);
 }
 

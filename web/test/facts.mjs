@@ -99,6 +99,13 @@ test("the program's advice comes in its order, only what saves; without it, what
   assert.match(advice(own, own.regions[0])[0].title, /CONV_2D/);
 });
 
+test("bytes that two buffers have at the same time are found", () => {
+  const document = chain();
+  assert.deepEqual(readPlan(document).regions[0].shared, []);
+  document.buffers[3].offset = 160; // over the second half of b, in step 2
+  assert.deepEqual(readPlan(document).regions[0].shared, [{ first: 2, last: 2, low: 160, high: 192 }]);
+});
+
 test("two plans are paired by name, in order where names repeat", () => {
   const before = readPlan(chain());
   const document = chain();
