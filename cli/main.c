@@ -19,6 +19,8 @@ static const command_t commands[] = {
     {"run", command_run, "execute a model inside its plan, time it, compare it with recordings"},
     {"check", command_check, "hold a model's arena against a limit, and name the largest causes"},
     {"optimize", command_optimize, "write a model that needs less memory in stock runtimes"},
+    {"diff", command_diff, "say what grew, moved or appeared between two plans"},
+    {"log", command_log, "keep a model's peak, arena, latency and accuracy, and show the trend"},
     {"graph", command_graph, "write the model for GraphViz, coloured by live bytes"},
     {"trace", command_trace, "run a model and write a trace for Perfetto or Chrome"},
     {"check-plan", command_check_plan, "say what is wrong with somebody's plan for a model"},

@@ -281,6 +281,23 @@ bool option_set_file(options_t *options, const char *argument) {
   return *argument != '\0';
 }
 
+bool option_set_history(options_t *options, const char *argument) {
+  options->history = argument;
+  return *argument != '\0';
+}
+
+bool option_set_label(options_t *options, const char *argument) {
+  options->label = argument;
+  return *argument != '\0';
+}
+
+/* A decimal number, kept as it was written. */
+bool option_set_accuracy(options_t *options, const char *argument) {
+  options->accuracy = argument;
+  size_t digits = strspn(argument, "0123456789.");
+  return digits > 0 && argument[digits] == '\0' && strchr("0123456789", *argument) != NULL;
+}
+
 bool option_set_runtime(options_t *options, const char *argument) {
   for (int runtime = BERTH_CHECK_PLAN; runtime <= BERTH_CHECK_TFLM; runtime++) {
     options->runtime = (berth_check_runtime_t)runtime;

@@ -7,7 +7,7 @@
 #include <string.h>
 
 /* Commands that take two files. */
-#define FOR_TWO (FOR_CHECK_PLAN | FOR_REPORT)
+#define FOR_TWO (FOR_CHECK_PLAN | FOR_REPORT | FOR_DIFF)
 
 /* ---- Complaints about usage ------------------------------------------------------------------ */
 
@@ -132,7 +132,7 @@ bool options_parse(int argc, char **argv, unsigned command, options_t *options) 
     }
   }
   if (options->help) return true;
-  if (options->path == NULL) return wrong(argv[0], "which file?", NULL);
+  if (options->path == NULL && command != FOR_DIFF) return wrong(argv[0], "which file?", NULL);
   if (command == FOR_REPORT && !settle_report(argv[0], options)) return false;
   return command == FOR_RUN || command == FOR_BISECT ? settle_run(argv[0], options)
                                                      : settle(argv[0], options);

@@ -53,6 +53,10 @@ typedef struct options {
   berth_tflm_settings_t stock;   /* the target of stock TFLM, and its kernels */
   uint64_t max_arena;            /* check: bytes; 0: not given */
   bool untimed;                  /* trace: nothing is run */
+  const char *history;           /* log: the file */
+  const char *label;             /* log: what to call this version, or NULL */
+  const char *accuracy;          /* log: as given, or NULL */
+  bool show_only;                /* log: append nothing */
   bool help;
   const char *like;              /* "tflm", "tflite" or NULL */
   berth_runtime_t stock_runtime; /* inspect: whose memory is forecast */
