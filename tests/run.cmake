@@ -11,6 +11,17 @@ if(TARGET berth AND NOT BERTH_SANITIZE)
                        $<TARGET_FILE:berth> run --invokes 2
                        ${PROJECT_SOURCE_DIR}/models/${model}.tflite)
     endforeach()
+    # Under the guard valgrind has nothing to say about right operators, and shows where wrong ones
+    # leave their memory.
+    add_test(NAME run/valgrind/guard
+             COMMAND ${VALGRIND} --quiet --error-exitcode=9 $<TARGET_FILE:berth> run --guard
+                     ${PROJECT_SOURCE_DIR}/models/svdf_keyword_int8.tflite)
+    find_path(MEMCHECK valgrind/memcheck.h)
+    if(MEMCHECK)
+      add_test(NAME run/valgrind/faults COMMAND ${VALGRIND} $<TARGET_FILE:test_run_guard>)
+      set_tests_properties(run/valgrind/faults PROPERTIES
+        ENVIRONMENT BERTH_TEST_POISON=1 PASS_REGULAR_EXPRESSION "Invalid (read|write) of size")
+    endif()
   else()
     add_test(NAME run/valgrind COMMAND ${CMAKE_COMMAND} -E echo "skipped: valgrind is not installed")
     set_tests_properties(run/valgrind PROPERTIES SKIP_REGULAR_EXPRESSION "skipped: ")

@@ -18,8 +18,8 @@
  *   berth_guard_attach(&guard, &interpreter, 0, 0, malloc(bytes), bytes, on_finding, NULL);
  *   berth_interpreter_invoke(&interpreter);
  *
- * Built with AddressSanitizer, memory that nobody owns is poisoned as well, so that its report
- * shows the very instruction.
+ * Built with AddressSanitizer, or run under valgrind (if its header was there when this was built),
+ * memory that nobody owns is poisoned as well, so that the tool's report shows the very instruction.
  */
 #ifndef BERTH_GUARD_H
 #define BERTH_GUARD_H
@@ -79,7 +79,7 @@ typedef struct berth_guard {
   berth_guard_report_t report;
   void *user;
   const uint8_t *pristine; /* option: another copy of the model's file, to compare constants with */
-  bool no_poison; /* option: don't, under AddressSanitizer, so that faults become findings */
+  bool no_poison; /* option: don't, so that faults become findings */
   bool deep;      /* option: also check row windows, in place and view claims */
   uint32_t before, after; /* bytes of the caller's around `activations`, to watch */
   berth_graph_t graph;

@@ -9,20 +9,33 @@
 #include <string.h>
 
 #if defined(__SANITIZE_ADDRESS__)
-#define POISON 1
+#define ADDRESS_SANITIZER 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
-#define POISON 1
+#define ADDRESS_SANITIZER 1
 #endif
 #endif
-#ifdef POISON
+#if !defined(ADDRESS_SANITIZER) && defined(__has_include)
+#if __has_include(<valgrind/memcheck.h>)
+#include <valgrind/memcheck.h>
+#endif
+#endif
+
+/* Memory that nobody may touch, to the tool that watches this program, if there is one. */
+#if defined(ADDRESS_SANITIZER)
 void __asan_poison_memory_region(const volatile void *data, size_t bytes); /* of the sanitizer */
 void __asan_unpoison_memory_region(const volatile void *data, size_t bytes);
 #define poison(data, bytes)   __asan_poison_memory_region(data, bytes)
 #define unpoison(data, bytes) __asan_unpoison_memory_region(data, bytes)
+#define is_watched()          true
+#elif defined(VALGRIND_MAKE_MEM_NOACCESS)
+#define poison(data, bytes)   ((void)VALGRIND_MAKE_MEM_NOACCESS(data, bytes))
+#define unpoison(data, bytes) ((void)VALGRIND_MAKE_MEM_DEFINED(data, bytes))
+#define is_watched()          (RUNNING_ON_VALGRIND != 0)
 #else
 #define poison(data, bytes)   ((void)(data), (void)(bytes))
 #define unpoison(data, bytes) ((void)(data), (void)(bytes))
+#define is_watched()          false
 #endif
 
 /* ---- Findings ------------------------------------------------------------------------------- */
@@ -86,22 +99,25 @@ void berth_watch_set_up(const berth_watch_t *watch, bool second) {
   memcpy(berth_watch_persistent(guard), guard->persistent, guard->interpreter->persistent_used);
 }
 
-/* Evaluates once; under AddressSanitizer, what is nobody's is poisoned meanwhile. */
-static berth_status_t evaluate(berth_watch_t *watch) {
-  const berth_guard_t *guard = watch->guard;
-#ifdef POISON
+static void poison_gaps(const berth_watch_t *watch) {
   berth_range_t range;
   uint32_t output;
-  uint8_t *at = berth_watch_arena(guard);
-  while (!guard->no_poison && berth_watch_gap(watch, &at, &range)) poison(range.data, range.bytes);
+  uint8_t *at = berth_watch_arena(watch->guard);
+  while (berth_watch_gap(watch, &at, &range)) poison(range.data, range.bytes);
   for (uint32_t i = 0; berth_watch_result(watch, i, &range, &output); i++) {
     unpoison(range.data, range.bytes);
   }
   for (uint32_t i = 0; berth_watch_scratch(watch, i, &range); i++)
     unpoison(range.data, range.bytes);
-#endif
+}
+
+/* Evaluates once; under AddressSanitizer or valgrind, what is nobody's is poisoned meanwhile. */
+static berth_status_t evaluate(berth_watch_t *watch) {
+  const berth_guard_t *guard = watch->guard;
+  bool poisoned = is_watched() && !guard->no_poison;
+  if (poisoned) poison_gaps(watch);
   berth_status_t status = berth_run_evaluate(&watch->call);
-  unpoison(berth_watch_arena(guard), berth_watch_arena_bytes(guard));
+  if (poisoned) unpoison(berth_watch_arena(guard), berth_watch_arena_bytes(guard));
   return status;
 }
 
