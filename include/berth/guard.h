@@ -19,7 +19,8 @@
  *   berth_interpreter_invoke(&interpreter);
  *
  * Built with AddressSanitizer, or run under valgrind (if its header was there when this was built),
- * memory that nobody owns is poisoned as well, so that the tool's report shows the very instruction.
+ * memory that nobody owns is poisoned as well, so that the tool's report shows the very
+ * instruction.
  */
 #ifndef BERTH_GUARD_H
 #define BERTH_GUARD_H
@@ -79,9 +80,9 @@ typedef struct berth_guard {
   berth_guard_report_t report;
   void *user;
   const uint8_t *pristine; /* option: another copy of the model's file, to compare constants with */
-  bool no_poison; /* option: don't, so that faults become findings */
-  bool deep;      /* option: also check row windows, in place and view claims */
-  uint32_t before, after; /* bytes of the caller's around `activations`, to watch */
+  bool no_poison;          /* option: don't, so that faults become findings */
+  bool deep;               /* option: also check row windows, in place and view claims */
+  uint32_t before, after;  /* bytes of the caller's around `activations`, to watch */
   berth_graph_t graph;
   struct berth_kept
       *kept; /* the live tensors that the current operator doesn't write, by address */

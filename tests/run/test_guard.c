@@ -81,7 +81,8 @@ static run_t guarded(eval_t eval) {
       berth_guard_attach(&guard, &interpreter, MARGIN, MARGIN, memory, bytes, on_finding, &run),
       BERTH_OK);
   guard.deep = true;
-  /* Else AddressSanitizer ends the program at the fault. Under valgrind the faults are to be seen. */
+  /* Else AddressSanitizer ends the program at the fault. Under valgrind the faults are to be seen.
+   */
   guard.no_poison = getenv("BERTH_TEST_POISON") == NULL;
   for (int invoke = 0; invoke < 2; invoke++) {
     berth_value_t input = berth_interpreter_input(&interpreter, 0);
