@@ -119,22 +119,22 @@ typedef struct berth_interpreter_options {
   const berth_planner_t *planner;       /* NULL: a small greedy one */
   const int32_t *offsets; /* a ready plan: byte offset in `activations` of every tensor of all
                              subgraphs one after the other, -1: still to be planned */
-  uint32_t offset_count;
   const berth_stream_plan_t *stream; /* the order of execution, and what runs row by row; NULL: the
                                         file's, all of it whole. A tensor with a ring takes ring x
                                         row_bytes from its offset on */
-  bool trust_offsets;      /* don't verify them: for finding out what is wrong with a plan */
+  uint32_t offset_count;             /* of `offsets` */
   berth_overlap_t overlap; /* which tensors may share memory; in a given plan, too. Results are the
                               same with any. */
   uint32_t alignment;      /* of tensors, a power of two; 0: 16; never less than the element */
+  uint32_t spare;          /* bytes beyond the plan's peak that scratch may take which operators
+                              wish for, to be faster; 0: a 64th of the peak */
+  bool trust_offsets;      /* don't verify them: for finding out what is wrong with a plan */
   bool ignore_model_plan;  /* don't use the OfflineMemoryAllocation in the model */
   bool no_reuse;           /* every tensor its own memory: all can be read after an invoke */
   bool keep_inputs;        /* graph inputs keep their values during the whole invoke */
-  uint32_t spare;         /* bytes beyond the plan's peak that scratch may take which operators wish
-                             for, to be faster; 0: a 64th of the peak */
-  bool store_multipliers; /* spend memory on per-channel multipliers instead of time */
-  bool portable;          /* only portable C kernels, whatever the processor offers */
-  berth_log_t log;        /* may be NULL */
+  bool store_multipliers;  /* spend memory on per-channel multipliers instead of time */
+  bool portable;           /* only portable C kernels, whatever the processor offers */
+  berth_log_t log;         /* may be NULL */
   berth_observe_t observe; /* may be NULL */
   berth_deliver_t deliver; /* may be NULL. Outputs then live only until they are delivered. */
   berth_observe_rows_t observe_rows; /* may be NULL */
@@ -146,9 +146,9 @@ typedef struct berth_interpreter_options {
 
 /* How far an invoke of the main subgraph is. */
 typedef struct berth_invoke {
-  uint32_t step;              /* that runs next, or is running */
-  berth_stream_t *run;        /* the run it belongs to; NULL: it runs whole */
+  berth_stream_t *run;        /* the run that the step belongs to; NULL: it runs whole */
   berth_stream_piece_t piece; /* of the run */
+  uint32_t step;              /* that runs next, or is running */
   bool waiting;               /* for rows of a graph input, which `piece` names */
 } berth_invoke_t;
 
@@ -171,13 +171,13 @@ typedef struct berth_interpreter {
   uint32_t persistent_used;
   uint32_t cpu;
   berth_needs_t needs;
+  bool prepared;
+  bool pushed;           /* rows of a graph input come from the caller */
+  bool failed;           /* something was missing or refused during prepare */
   berth_arena_t dynamic; /* tensors of unknown size, between the plan's peak and the tail */
   berth_stream_t *runs;  /* row schedules of options.stream's runs */
   berth_invoke_t progress;
   struct berth_guard *guard; /* NULL: none is attached */
-  bool prepared;
-  bool pushed; /* rows of a graph input come from the caller */
-  bool failed; /* something was missing or refused during prepare */
 } berth_interpreter_t;
 
 /* Takes the model, options and memory, and finds the kernels.
