@@ -23,10 +23,10 @@ const unseen = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u206
 
 export const printable = (name) => (name === "" ? "(no name)" : name.replace(unseen, "\ufffd"));
 
-// "model/block_1/conv;model/bn" as a narrow place takes it: what follows the last slash.
-export function shortName(name) {
-  const short = name.split(";").pop().split("/").filter(Boolean).pop();
-  return short ?? name;
+// "model/block_1/conv;model/block_1/bn" for a narrow place: the last `parts` parts of its path.
+export function tail(name, parts) {
+  const short = name.split(";").pop().split("/").filter(Boolean).slice(-parts).join("/");
+  return short === "" ? name : short;
 }
 
 export const fileName = (path) => printable(path.split("/").filter(Boolean).pop() ?? path);
@@ -35,5 +35,5 @@ export const fileName = (path) => printable(path.split("/").filter(Boolean).pop(
 export const ends = (text, most) =>
   text.length > most ? `${text.slice(0, Math.ceil(most / 2))}…${text.slice(1 - Math.floor(most / 2))}` : text;
 
-// A name for the middle of a sentence: its last part.
-export const briefly = (name) => ends(printable(shortName(name)), 40);
+// A name for the middle of a sentence.
+export const briefly = (name) => ends(printable(tail(name, 2)), 40);

@@ -1,7 +1,7 @@
 // The page: reads the data, keeps what is selected, and tells the parts of it.
-import { byId, make } from "./dom.js";
+import { byId, make, named } from "./dom.js";
 import { readPlan } from "./facts.js";
-import { bytes, fileName, percent, plural, printable } from "./format.js";
+import { bytes, ends, fileName, percent, plural, printable } from "./format.js";
 import { fillKeys, neighbour } from "./keys.js";
 import { MemoryMap } from "./map.js";
 import { readPalette, watchTheme } from "./palette.js";
@@ -88,7 +88,7 @@ function showTooltip(hit, x, y) {
   const lines = [];
   if (hit.buffer) {
     const { buffer } = hit;
-    lines.push(make("b", {}, make("bdi", {}, printable(buffer.name))));
+    lines.push(make("b", {}, named(ends(printable(buffer.name), 90))));
     lines.push(`${bytes(buffer.size)}, ${buffer.first === buffer.last ? `step ${buffer.first}` : `steps ${buffer.first} to ${buffer.last}`}${buffer.hasKind ? `, ${buffer.kind}` : ""}`);
     if (buffer.maker) lines.push(`made by ${prose.operatorText(buffer.maker)}`);
     if (buffer.readers.length > 0) {
@@ -188,7 +188,7 @@ function attachCompare() {
 function goToPeak() {
   const side = current();
   const { step } = side.region.peak;
-  map.zoomTo(side, step, step);
+  map.zoomTo(side, step);
   selectStep(step);
 }
 
@@ -214,6 +214,7 @@ function attachTools() {
       if (set) speak(`${plural(set.size, "tensor")} found`);
     },
     choose: (buffer) => {
+      map.found = null; // it is chosen: nothing needs to be pale for it any longer
       go.buffer(buffer);
       byId("overlay").focus({ preventScroll: true });
     },

@@ -1,17 +1,19 @@
 // The map: time to the right, addresses up, and below it the usage of each class over time, on one
 // canvas; what follows the pointer is on a second one above it. d3-zoom turns wheel, drag and touch
-// into a transform. Only what is in view is drawn, and hit tests go through the region's list: both
+// into a transform. Zooming enlarges time first, addresses only once steps are wide: a long model's
+// steps can be told apart while the whole height is still in view. Only what is in view is drawn, and hit tests go through the region's list: both
 // take well under a frame for many thousands of buffers.
 import { scaleLinear } from "d3-scale";
 import { select } from "d3-selection";
 import { zoom, zoomIdentity } from "d3-zoom";
 import { CLASSES, letterOf, operatorAt } from "./facts.js";
-import { bytes, printable, shortName } from "./format.js";
+import { bytes, grouped, printable, tail } from "./format.js";
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 const TOP = 26; // the peak's label
 const AXIS = 22; // steps, between map and usage
 const BOTTOM = 6;
+const WIDE = 64; // pixels of a step from which on zooming enlarges addresses as well
 
 export class MemoryMap {
   // `on` has hover(hit, x, y), select(buffer) and selectStep(step); hits are { buffer, step } or null.
@@ -21,7 +23,8 @@ export class MemoryMap {
     this.on = on;
     this.sides = []; // one or two of { plan, region }
     this.split = 0.5; // where the second side begins
-    this.transform = zoomIdentity;
+    this.transform = zoomIdentity; // of time
+    this.addresses = zoomIdentity; // its k and y
     this.found = null; // the set of buffers searched for, or null
     this.showLoad = true;
     this.selected = { buffer: null, step: null };
@@ -30,7 +33,7 @@ export class MemoryMap {
     this.zoom = zoom()
       .filter((event) => this.takes(event))
       .wheelDelta(wheelDelta)
-      .on("zoom", (event) => this.zoomed(event.transform));
+      .on("zoom", (event) => this.zoomed(event));
     select(overlay).call(this.zoom).on("dblclick.zoom", null);
     overlay.addEventListener("pointermove", (event) => this.pointed(event));
     overlay.addEventListener("pointerleave", () => this.hover(null));
@@ -78,7 +81,11 @@ export class MemoryMap {
     const { left, right, top, bottom } = this.plot;
     const corners = [[left, top], [right, bottom]];
     const most = Math.max(...this.sides.map((side) => side.plan.steps));
-    this.zoom.extent(corners).translateExtent(corners).scaleExtent([1, Math.max(16, most / 3)]);
+    this.timeFirst = Math.max(1, (WIDE * most) / (right - left));
+    this.zoom
+      .extent(corners)
+      .translateExtent([[left, -Infinity], [right, Infinity]])
+      .scaleExtent([1, 24 * this.timeFirst]);
     this.redraw();
   }
 
@@ -88,7 +95,7 @@ export class MemoryMap {
   }
 
   y() {
-    return this.transform.rescaleY(scaleLinear([0, this.tallest], [this.plot.bottom, this.plot.top]));
+    return this.addresses.rescaleY(scaleLinear([0, this.tallest], [this.plot.bottom, this.plot.top]));
   }
 
   splitAt() {
@@ -139,11 +146,28 @@ export class MemoryMap {
     else if (hit) this.on.selectStep(hit.step, hit.side);
   }
 
-  zoomed(transform) {
+  zoomed({ transform, sourceEvent }) {
+    this.moveAddresses(transform, sourceEvent);
     this.transform = transform;
     this.overlay.style.touchAction = transform.k > 1 ? "none" : "pan-y";
     this.on.hover(null);
     this.redraw();
+  }
+
+  // Addresses follow the same gesture at their own scale, and never leave a gap at top or bottom.
+  moveAddresses(transform, sourceEvent) {
+    const { top, bottom } = this.plot;
+    const k = Math.max(1, transform.k / this.timeFirst);
+    let { y } = this.addresses;
+    if (transform.k === this.transform.k) {
+      y += transform.y - this.transform.y;
+    } else {
+      const pointer = sourceEvent?.clientY - this.overlay.getBoundingClientRect().top;
+      const anchor = Number.isFinite(pointer) ? pointer : (top + bottom) / 2;
+      y = anchor - ((anchor - y) / this.addresses.k) * k;
+    }
+    y = Math.max(bottom - bottom * k, Math.min(top - top * k, y));
+    this.addresses = zoomIdentity.translate(0, y).scale(k);
   }
 
   zoomBy(factor) {
@@ -154,16 +178,14 @@ export class MemoryMap {
     select(this.overlay).call(this.zoom.transform, zoomIdentity);
   }
 
-  // Brings steps first..last into view, with some of what is around them.
-  zoomTo(side, first, last) {
-    const { left, right, top, bottom } = this.plot;
-    const wide = Math.max(last - first + 1, 8) * 1.5;
-    const k = Math.max(1, Math.min(side.plan.steps / wide, this.zoom.scaleExtent()[1]));
-    const middle = left + ((right - left) * (first + last + 1)) / 2 / side.plan.steps;
-    const target = zoomIdentity.translate((left + right) / 2 - middle * k, top - top * k).scale(k);
+  // Brings a step into the middle, as wide as it can be with all addresses in view.
+  zoomTo(side, step) {
+    const { left, right } = this.plot;
+    const k = this.timeFirst;
+    const middle = left + ((right - left) * (step + 0.5)) / side.plan.steps;
+    const target = zoomIdentity.translate((left + right) / 2 - middle * k, 0).scale(k);
     const fit = this.zoom.constrain()(target, this.zoom.extent()(), this.zoom.translateExtent());
     select(this.overlay).call(this.zoom.transform, fit);
-
   }
 
   // Makes sure that a buffer chosen elsewhere can be seen.
@@ -245,7 +267,7 @@ export class MemoryMap {
       c.lineTo(right, line);
       c.stroke();
       c.fillStyle = this.palette.soft;
-      if (Math.abs(line - peakAt) > 14) c.fillText(bytes(at), left - 6, Math.min(line, bottom - 5));
+      if (Math.abs(line - peakAt) > 14) c.fillText(tickText(at, distance), left - 6, Math.min(line, bottom - 5));
     }
     if (peakAt >= top - 1 && peakAt <= bottom) {
       c.fillStyle = this.palette.ink;
@@ -337,10 +359,10 @@ export class MemoryMap {
     const upright = height > width && widthOf(name) + extra + 8 > width;
     const room = (upright ? height : width) - 8 - extra;
     let text = "";
-    for (const form of [name, shortName(name)]) {
+    for (const form of [name, tail(name, 2), tail(name, 1)]) {
       if (text === "" && widthOf(form) <= room) text = form;
     }
-    if (text === "" && room > 60) text = shorten(shortName(name), room, widthOf);
+    if (text === "" && room > 60) text = shorten(tail(name, 1), room, widthOf);
     if (text === "" && letter === "") return;
     c.save();
     c.translate((x0 + x1) / 2, (y0 + y1) / 2);
@@ -504,7 +526,7 @@ export class MemoryMap {
     const { left, right, top, bottom } = this.plot;
     c.save();
     c.beginPath();
-    c.rect(left, 0, right - left, this.height);
+    c.rect(left - 2, top - 2, right - left + 4, this.height);
     c.clip();
     const { buffer, step } = this.selected;
     for (const side of this.sides) {
@@ -519,7 +541,6 @@ export class MemoryMap {
     }
     if (this.hovered?.buffer) this.outline(c, this.x(this.hovered.side), this.hovered.buffer, 2);
     c.restore();
-
   }
 
   band(c, x, step, alpha) {
@@ -552,6 +573,12 @@ export class MemoryMap {
       c.fill();
     }
   }
+}
+
+// An address, as exactly as ticks this far apart need it.
+function tickText(at, distance) {
+  if (distance < 128 && at >= 1024) return grouped(at);
+  return distance < 128 * 1024 && at >= 1024 * 1024 ? `${grouped(at / 1024)} KiB` : bytes(at);
 }
 
 // A pinch on a touch pad comes as many small wheel events with Ctrl, a mouse's notch as a large one.

@@ -47,7 +47,7 @@ export function fillLegend(element, sides, palette) {
 // ---- Details ------------------------------------------------------------------------------------
 
 const bufferLink = (buffer, go) =>
-  make("button", { type: "button", className: "link", onclick: () => go.buffer(buffer) }, named(printable(buffer.name)), ` (${bytes(buffer.size)})`);
+  make("button", { type: "button", className: "link", onclick: () => go.buffer(buffer) }, named(briefly(buffer.name), printable(buffer.name)), ` (${bytes(buffer.size).replace(" ", "\u00a0")})`);
 
 const operatorLink = (operator, go) =>
   operator.step === null
@@ -81,7 +81,10 @@ function fillBuffer(element, { plan, region }, buffer, palette, go) {
   const list = make("dl", {});
   const shape = buffer.shape?.length ? buffer.shape.join(" × ") : buffer.shape ? "scalar" : null;
   const padding = buffer.size - buffer.bytes;
+  const name = printable(buffer.name);
+  const long = name.length > 48;
   list.append(
+    ...(long ? row("Name", named(name)) : []),
     ...row("Size", `${bytes(buffer.size)} (${grouped(buffer.size)} bytes${padding > 0 ? `, of them ${padding} padding` : ""})`),
     ...(buffer.hasKind ? row("Class", swatch(palette.strong[buffer.kind]), ` ${buffer.kind}`) : []),
     ...(buffer.type ? row("Type", [buffer.type, shape].filter(Boolean).join(", ")) : []),
@@ -101,7 +104,7 @@ function fillBuffer(element, { plan, region }, buffer, palette, go) {
       : []),
   );
   element.replaceChildren(
-    make("h2", { id: "details-heading" }, letter ? `${letter} ` : "", named(printable(buffer.name))),
+    make("h2", { id: "details-heading" }, letter ? `${letter} ` : "", named(long ? briefly(buffer.name) : name)),
     list,
   );
 }
@@ -282,11 +285,11 @@ export function fillDynamic(element, plan) {
   element.hidden = plan.dynamic.length === 0;
   if (element.hidden) return;
   const rows = plan.dynamic.slice(0, FEW).map((tensor) =>
-    make("tr", {}, cell("number fit", String(tensor.tensor)), cell("name", named(printable(tensor.name))), cell("number", `${tensor.first} to ${tensor.last}`), cell("", tensor.cause)),
+    make("tr", {}, cell("number fit", String(tensor.tensor)), cell("name", named(printable(tensor.name))), cell("number wide", `${tensor.first} to ${tensor.last}`), cell("", tensor.cause)),
   );
   element.replaceChildren(
     make("h2", { id: "dynamic-heading" }, "Not counted: sizes known only at run time"),
-    table([["Tensor", "number"], ["Name"], ["Steps", "number"], ["Why"]], rows),
+    table([["Tensor", "number"], ["Name"], ["Steps", "number wide"], ["Why"]], rows),
     ...(plan.dynamic.length > FEW ? [make("p", { className: "lead" }, `and ${plan.dynamic.length - FEW} more`)] : []),
   );
 }

@@ -1,6 +1,6 @@
 // The search box: a combobox whose list shows the largest tensors with the text in their names.
-import { make } from "./dom.js";
-import { bytes, printable } from "./format.js";
+import { make, named } from "./dom.js";
+import { bytes, ends, printable } from "./format.js";
 
 const SHOWN = 8;
 
@@ -34,7 +34,7 @@ export function attachSearch(input, list, buffersOf, on) {
     }
     results = buffersOf().filter((b) => b.name.toLowerCase().includes(wanted)).sort((a, b) => b.size - a.size);
     const items = results.slice(0, SHOWN).map((buffer, at) =>
-      make("li", { id: `found-${at}`, role: "option", className: "choice", "aria-selected": "false", onpointerdown: (event) => { event.preventDefault(); choose(buffer); } }, make("bdi", {}, printable(buffer.name)), make("span", {}, bytes(buffer.size))),
+      make("li", { id: `found-${at}`, role: "option", className: "choice", "aria-selected": "false", onpointerdown: (event) => { event.preventDefault(); choose(buffer); } }, named(ends(printable(buffer.name), 90), printable(buffer.name)), make("span", {}, bytes(buffer.size))),
     );
     const rest = results.length - items.length;
     if (rest > 0) items.push(make("li", { className: "rest", role: "presentation" }, `and ${rest} more, all marked in the map`));
