@@ -336,6 +336,11 @@ bool option_add_dropped(options_t *options, const char *argument) {
 }
 
 /* zero | random:SEED */
+bool option_set_plan_overlap(options_t *options, const char *argument) {
+  options->subject.diagonal = strcmp(argument, "diagonal") == 0;
+  return option_set_overlap(options, options->subject.diagonal ? "inplace" : argument);
+}
+
 bool option_set_overlap(options_t *options, const char *argument) {
   for (int i = BERTH_OVERLAP_INPLACE; i <= BERTH_OVERLAP_NONE; i++) {
     if (strcmp(argument, berth_overlap_name((berth_overlap_t)i)) != 0) continue;

@@ -32,6 +32,7 @@ bool option_add_shape(options_t *options, const char *argument);
 bool option_add_assumption(options_t *options, const char *argument);
 bool option_add_dropped(options_t *options, const char *argument);
 bool option_set_overlap(options_t *options, const char *argument);
+bool option_set_plan_overlap(options_t *options, const char *argument);
 bool option_set_sweep(options_t *options, const char *argument);
 bool option_set_instances(options_t *options, const char *argument);
 bool option_set_runtime(options_t *options, const char *argument);

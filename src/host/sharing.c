@@ -3,6 +3,8 @@
 #include "berth/order.h"
 #include "optimize/contracts.h"
 #include "optimize/write.h"
+#include "stock/diagonal.h"
+#include "stock/overlap.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +24,8 @@ berth_status_t berth_sharing_permissions(berth_subject_t *subject,
   if (status != BERTH_OK) return status;
   *sharing = calloc((size_t)operators + 1, sizeof **sharing);
   for (uint32_t i = 0; i < operators && *sharing != NULL; i++) {
-    (*sharing)[i] = berth_sharing_of(&contracts.table[i]);
+    (*sharing)[i] = options->diagonal ? berth_stock_sharing(&subject->model, 0, i)
+                                      : berth_sharing_of(&contracts.table[i]);
     bool whole = (*sharing)[i].view == BERTH_VIEW_SAME;
     if (!whole && !slices) (*sharing)[i].view = BERTH_VIEW_NONE;
   }
@@ -108,10 +111,64 @@ static berth_status_t find_aliases(berth_subject_t *subject, const berth_subject
   return berth_alias_find(&subject->graph, sharing, &settings, *workspace, bytes, aliases);
 }
 
+/* The bytes that all reads of `input` by one operator leave safe: how much of the head of its
+ * buffer the output's end may cover. 0: nothing. */
+static uint64_t safe_head(const berth_subject_t *subject, uint32_t op, uint32_t input,
+                          const berth_buffer_t *a, const berth_buffer_t *b) {
+  berth_operator_t what = berth_model_operator(&subject->model, 0, op);
+  uint64_t distance = 0;
+  for (uint32_t i = 0; i < what.inputs.count; i++) {
+    uint64_t one;
+    if (berth_vector_int(what.inputs, i) != (int32_t)input) continue;
+    if (!berth_stock_diagonal(&subject->model, 0, op, i, &one)) return 0;
+    if (one > distance) distance = one;
+  }
+  if (a->size == 0 || distance >= b->size) return 0;
+  /* Not the input's last byte: the output could then begin anywhere in it. */
+  return b->size - distance < a->size ? b->size - distance : a->size - 1;
+}
+
+/* Outputs that may reach into an input which is read for the last time. */
+static uint32_t list_heads(const berth_subject_t *subject, const berth_alias_t *aliases,
+                           const uint32_t *buffer_of, berth_pair_t *list, uint32_t count) {
+  uint32_t operators = berth_model_subgraph(&subject->model, 0).operator_count;
+  for (uint32_t op = 0; op < operators; op++) {
+    berth_operator_t what = berth_model_operator(&subject->model, 0, op);
+    int32_t output = what.outputs.count == 1 ? berth_vector_int(what.outputs, 0) : BERTH_NO_TENSOR;
+    if (output == BERTH_NO_TENSOR || buffer_of[output] == BERTH_NOBODY) continue;
+    const berth_buffer_t *b = &subject->problem.buffers[buffer_of[output]];
+    for (uint32_t i = 0; i < what.inputs.count; i++) {
+      int32_t input = berth_vector_int(what.inputs, i);
+      bool again = false; /* has it been an operand already? */
+      for (uint32_t k = 0; k < i; k++) again |= berth_vector_int(what.inputs, k) == input;
+      if (input == BERTH_NO_TENSOR || again || buffer_of[input] == BERTH_NOBODY) continue;
+      if (aliases[input].root == aliases[output].root) continue; /* in its place already */
+      const berth_buffer_t *a = &subject->problem.buffers[buffer_of[input]];
+      const berth_label_t *label = &subject->labels[buffer_of[input]];
+      bool dies = a->last == op && b->first == op && label->kind != BERTH_KIND_OUTPUT &&
+                  label->kind != BERTH_KIND_VARIABLE;
+      uint64_t bytes = dies ? safe_head(subject, op, (uint32_t)input, a, b) : 0;
+      if (bytes == 0) continue;
+      list[count++] = (berth_pair_t){
+          .a = buffer_of[input], .b = buffer_of[output], .relation = BERTH_HEAD, .bytes = bytes};
+    }
+  }
+  return count;
+}
+
+static size_t operand_count(const berth_model_t *model) {
+  size_t count = 0;
+  uint32_t operators = berth_model_subgraph(model, 0).operator_count;
+  for (uint32_t op = 0; op < operators; op++) {
+    count += berth_model_operator(model, 0, op).inputs.count;
+  }
+  return count;
+}
+
 static berth_status_t list_pairs(berth_subject_t *subject, const berth_alias_t *aliases,
-                                 void **pairs) {
+                                 bool diagonal, void **pairs) {
   uint32_t count = subject->problem.pair_count, tensors = subject->graph.tensor_count;
-  size_t room = (size_t)count + subject->problem.buffer_count + 1;
+  size_t room = (size_t)count + subject->problem.buffer_count + operand_count(&subject->model) + 1;
   berth_pair_t *list = malloc(room * sizeof *list);
   uint32_t *buffer_of = malloc(((size_t)tensors + 1) * sizeof *buffer_of);
   if (list == NULL || buffer_of == NULL) {
@@ -132,6 +189,7 @@ static berth_status_t list_pairs(berth_subject_t *subject, const berth_alias_t *
     list[count++] =
         (berth_pair_t){.a = buffer_of[root], .b = buffer_of[i], .relation = BERTH_SHARE};
   }
+  if (diagonal) count = list_heads(subject, aliases, buffer_of, list, count);
   free(buffer_of);
   *pairs = list;
   subject->problem.pairs = count > 0 ? list : NULL;
@@ -147,7 +205,7 @@ berth_status_t berth_sharing_pairs(berth_subject_t *subject, const berth_subject
   berth_status_t status = berth_sharing_permissions(subject, options, false, &sharing, complaint);
   if (status != BERTH_OK) return status;
   status = find_aliases(subject, options, sharing, &workspace, &aliases);
-  if (status == BERTH_OK) status = list_pairs(subject, aliases, pairs);
+  if (status == BERTH_OK) status = list_pairs(subject, aliases, options->diagonal, pairs);
   free(workspace);
   free(sharing);
   return status == BERTH_OK ? BERTH_OK : failed(subject, status, complaint);

@@ -12,13 +12,14 @@ berth_status_t berth_sharing_order(berth_subject_t *subject, const berth_subject
                                    void **bytes, berth_complaint_t *complaint);
 
 /* Adds a pair to the subject's problem, of relation share, for each tensor that takes another one's
- * place by Berth's contracts; `*pairs`, on the heap, holds all pairs then. Slices of CONCATENATION
- * and SPLIT, which a pair cannot say, keep memory of their own. */
+ * place by Berth's contracts; `*pairs`, on the heap, holds all pairs then. With `diagonal`, pairs
+ * of relation head, too. Slices of CONCATENATION and SPLIT, which a pair cannot say, keep memory of
+ * their own. */
 berth_status_t berth_sharing_pairs(berth_subject_t *subject, const berth_subject_options_t *options,
                                    void **pairs, berth_complaint_t *complaint);
 
-/* What the main subgraph's operators permit, one for each, on the heap (free it); slices of
- * CONCATENATION and SPLIT only with `slices`. */
+/* What the main subgraph's operators permit, one for each, on the heap (free it): Berth's kernels,
+ * or TFLM's with `diagonal`; slices of CONCATENATION and SPLIT only with `slices`. */
 berth_status_t berth_sharing_permissions(berth_subject_t *subject,
                                          const berth_subject_options_t *options, bool slices,
                                          berth_sharing_t **sharing, berth_complaint_t *complaint);

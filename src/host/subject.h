@@ -43,6 +43,8 @@ typedef struct berth_subject_options {
   berth_what_if_t what_if; /* models only: changes to plan with */
   bool share;              /* models only: tensors may share memory, as Berth's contracts permit */
   berth_overlap_t overlap; /* with `share`: which */
+  bool diagonal;           /* with `share`: by what TFLM's reference kernels permit instead, and an
+                              output may also reach into a dying input (stock/diagonal.h) */
   bool best_order;         /* models only: operators in the order with the smallest peak */
   bool kernels; /* models only: plan the scratch and workspace of Berth's own kernels along */
 } berth_subject_options_t;

@@ -3,6 +3,7 @@
 
 #include "graph/network.h"
 #include "host/sharing.h"
+#include "stock/diagonal.h"
 #include <stdio.h>
 #include <unistd.h>
 
@@ -75,6 +76,52 @@ static void the_best_order_is_planned_as_if_it_were_the_files(void **state) {
   unlink(path);
 }
 
+/* Every operator's output and input where the plan has them: at least the safe distance apart, if
+ * they meet at all. */
+static void diagonal_plans_are_smaller_and_keep_every_safe_distance(void **state) {
+  (void)state;
+  const char *path = BERTH_SOURCE_DIR "/models/mobilenet_v1_0.25_96_int8.tflite";
+  berth_subject_options_t options = {.share = true, .overlap = BERTH_OVERLAP_INPLACE};
+  uint64_t in_place = plan(path, &options, NULL);
+  options.diagonal = true;
+  berth_subject_t subject;
+  berth_complaint_t complaint = {""};
+  assert_int_equal(berth_subject_open(path, &options, &subject, &complaint), BERTH_OK);
+  size_t bytes;
+  berth_plan_t result = {.placements =
+                             calloc(subject.problem.buffer_count + 1, sizeof(berth_placement_t))};
+  assert_int_equal(berth_plan_workspace(&berth_planner_best, &subject.problem, NULL, &bytes),
+                   BERTH_OK);
+  void *workspace = malloc(bytes + 1);
+  assert_int_equal(
+      berth_plan_make(&berth_planner_best, &subject.problem, NULL, workspace, bytes, &result),
+      BERTH_OK);
+  assert_true(result.peak * 10 < in_place * 7);
+
+  int64_t place[512];
+  for (int i = 0; i < 512; i++) place[i] = -1;
+  for (uint32_t i = 0; i < subject.problem.buffer_count; i++) {
+    place[subject.labels[i].tensor] = (int64_t)result.placements[i].offset;
+  }
+  uint32_t met = 0;
+  for (uint32_t op = 0; op < berth_model_subgraph(&subject.model, 0).operator_count; op++) {
+    berth_operator_t what = berth_model_operator(&subject.model, 0, op);
+    int32_t from = berth_vector_int(what.inputs, 0), to = berth_vector_int(what.outputs, 0);
+    if (place[from] < 0 || place[to] < 0 || place[from] == place[to]) continue;
+    int64_t from_end = place[from] + (int64_t)subject.graph.tensors[from].bytes;
+    int64_t to_end = place[to] + (int64_t)subject.graph.tensors[to].bytes;
+    if (from_end <= place[to] || to_end <= place[from]) continue;
+    uint64_t distance;
+    assert_true(berth_stock_diagonal(&subject.model, 0, op, 0, &distance));
+    assert_true(place[from] - place[to] >= (int64_t)distance);
+    met++;
+  }
+  assert_true(met > 10);
+  free(workspace);
+  free(result.placements);
+  berth_subject_close(&subject);
+}
+
 static void a_problem_has_neither(void **state) {
   (void)state;
   char folder[] = "/tmp/berth-order-XXXXXX", path[64];
@@ -97,6 +144,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(outputs_over_inputs_are_pairs_that_share),
       cmocka_unit_test(the_best_order_is_planned_as_if_it_were_the_files),
+      cmocka_unit_test(diagonal_plans_are_smaller_and_keep_every_safe_distance),
       cmocka_unit_test(a_problem_has_neither),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
