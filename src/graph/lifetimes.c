@@ -143,7 +143,7 @@ static void start_tensors(analysis_t *a, uint32_t subgraph, const berth_subgraph
     uint8_t flags = 0;
     if (tensor.is_variable) {
       flags |= IS_VARIABLE;
-    } else if (berth_model_tensor_data(a->model, &tensor).size > 0) {
+    } else if (tensor.external_buffer != 0 || berth_model_tensor_data(a->model, &tensor).size > 0) {
       flags |= IS_DATA;
     }
     if (count_open(tensor.signature) > 0) flags |= IS_OPEN;
@@ -476,7 +476,10 @@ static berth_status_t settle(analysis_t *a, uint32_t index) {
   if ((flags & IS_DATA) != 0) {
     tensor->allocation = BERTH_ALLOCATION_MMAP_RO;
     tensor->bytes = berth_model_tensor_data(a->model, &info).size;
-    return BERTH_OK;
+    if (info.external_buffer == 0) return BERTH_OK;
+    /* Its data is in another file: as many bytes as the shape says, if it says. */
+    berth_status_t status = berth_tensor_bytes(info.type, info.shape, &tensor->bytes);
+    return status == BERTH_ERROR_FORMAT ? BERTH_OK : status;
   }
   bool reached = a->graph.called_first[tensor->subgraph] != BERTH_NOBODY;
   bool written = tensor->producer != BERTH_NOBODY || (flags & (IS_INPUT | IS_VARIABLE)) != 0;

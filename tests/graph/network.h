@@ -17,7 +17,7 @@
 #include "model/fields.h"
 #include <stdlib.h>
 
-enum { CONSTANT = 1, VARIABLE = 2, HAS_RANK = 4 };
+enum { CONSTANT = 1, VARIABLE = 2, HAS_RANK = 4, EXTERNAL = 8 };
 
 #define NETWORK_TENSORS 48
 #define NETWORK_OPS     24
@@ -104,6 +104,7 @@ static inline void put_tensor(builder_t *f, uint32_t table, berth_tensor_type_t 
   put_field(f, table, TENSOR_BUFFER, 4, (flags & CONSTANT) != 0);
   put_field(f, table, TENSOR_IS_VARIABLE, 1, (flags & VARIABLE) != 0);
   put_field(f, table, TENSOR_HAS_RANK, 1, (flags & HAS_RANK) != 0);
+  if (flags & EXTERNAL) put_field(f, table, TENSOR_EXTERNAL_BUFFER, 4, 7);
   if (rank > 0) put_vector(f, table, TENSOR_SHAPE, 4, rank, dims);
   if (open) put_vector(f, table, TENSOR_SHAPE_SIGNATURE, 4, rank, signature);
 }
@@ -176,7 +177,7 @@ static inline berth_model_t build(network_t *net) {
     uint32_t tensors = put_list(f, table, SUBGRAPH_TENSORS, it->tensor_count);
     uint32_t list = put_list(f, table, SUBGRAPH_OPERATORS, it->op_count);
     for (uint32_t i = 0; i < it->tensor_count; i++) {
-      uint32_t at = put_element(f, tensors, i, 9);
+      uint32_t at = put_element(f, tensors, i, 11);
       put_tensor(f, at, it->tensors[i].type, it->tensors[i].shape, it->tensors[i].flags);
       put_scales(f, at, it->tensors[i].scales);
     }

@@ -166,6 +166,23 @@ static void variables_live_in_every_step_and_constants_are_never_planned(void **
   assert_int_equal(berth_graph_buffers(&graph, 24, buffers, tensors, &count), BERTH_ERROR_ARGUMENT);
 }
 
+static void a_constant_in_another_file_is_a_constant(void **state) {
+  (void)state;
+  network_t net = {0};
+  tensor(&net, 0, F32, "1x10", 0);
+  tensor(&net, 0, F32, "20x10", EXTERNAL);
+  tensor(&net, 0, F32, "1x20", 0);
+  op(&net, 0, BERTH_BUILTIN_FULLY_CONNECTED, "0 1", "2");
+  net.subgraphs[0].inputs = "0", net.subgraphs[0].outputs = "2";
+  assert_int_equal(analyse(&net, NULL), BERTH_OK);
+  assert_lives(at(0, 1), BERTH_ALLOCATION_MMAP_RO, 0, 0);
+  assert_int_equal(at(0, 1)->bytes, 20 * 10 * 4);
+  berth_buffer_t buffers[3];
+  uint32_t tensors[3], count;
+  assert_int_equal(berth_graph_buffers(&graph, 16, buffers, tensors, &count), BERTH_OK);
+  assert_int_equal(count, 2);
+}
+
 static void operators_on_constants_are_foldable_through_and_through(void **state) {
   (void)state;
   network_t net = {0};
@@ -490,6 +507,7 @@ int main(void) {
       cmocka_unit_test(a_model_without_operators_has_one_step),
       cmocka_unit_test(lifetimes_follow_the_order_that_is_asked_for),
       cmocka_unit_test(variables_live_in_every_step_and_constants_are_never_planned),
+      cmocka_unit_test(a_constant_in_another_file_is_a_constant),
       cmocka_unit_test(operators_on_constants_are_foldable_through_and_through),
       cmocka_unit_test(callees_live_from_the_first_call_to_the_last),
       cmocka_unit_test(a_subgraph_that_is_never_called_needs_nothing),
