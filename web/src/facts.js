@@ -22,6 +22,7 @@ export function readPlan(document) {
     steps: Math.max(1, document.steps ?? 1 + Math.max(0, ...document.buffers.map((b) => b.last))),
     dynamic: document.dynamic ?? [],
     advice: document.advice ?? null,
+    runs: document.streaming?.runs ?? [], // of steps that are executed row by row: { first, last }
     operators: [],
     buffers: [],
     regions: [],
@@ -43,6 +44,7 @@ export function readPlan(document) {
     shape: null,
     maker: null,
     readers: [],
+    ring: null, // { rows, of, rowBytes }: only so many rows of the tensor are kept at a time
   }));
   addOperators(plan, document);
   const names = document.regions?.map((region) => region.name) ?? ["arena"];
@@ -64,6 +66,12 @@ function addOperators(plan, document) {
     buffer.bytes = tensor.bytes ?? buffer.size;
     buffer.type = tensor.type;
     buffer.shape = tensor.shape;
+  }
+  for (const ring of plan.runs.flatMap((run) => run.rings)) {
+    const buffer = byTensor.get(key(0, ring.tensor));
+    if (buffer && ring.rows > 0 && ring.rows < ring.of_rows) {
+      buffer.ring = { rows: ring.rows, of: ring.of_rows, rowBytes: ring.row_bytes };
+    }
   }
   for (const entry of document.operators ?? []) {
     const find = (tensor) => byTensor.get(key(entry.subgraph, tensor));

@@ -90,6 +90,7 @@ function showTooltip(hit, x, y) {
     const { buffer } = hit;
     lines.push(make("b", {}, named(ends(printable(buffer.name), 90))));
     lines.push(`${bytes(buffer.size)}, ${buffer.first === buffer.last ? `step ${buffer.first}` : `steps ${buffer.first} to ${buffer.last}`}${buffer.hasKind ? `, ${buffer.kind}` : ""}`);
+    if (buffer.ring) lines.push(`a ring: ${buffer.ring.rows} of ${buffer.ring.of} rows`);
     if (buffer.maker) lines.push(`made by ${prose.operatorText(buffer.maker)}`);
     if (buffer.readers.length > 0) {
       const more = buffer.readers.length - 1;

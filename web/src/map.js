@@ -293,6 +293,7 @@ export class MemoryMap {
     );
     const live = new Set(side.region.peak.live);
     const order = [...seen.filter((b) => !live.has(b)), ...seen.filter((b) => live.has(b))];
+    this.drawRuns(c, side, x);
     for (const buffer of order) this.drawBuffer(c, buffer, live.has(buffer), x, y);
     for (const area of side.region.shared) this.drawShared(c, area, x, y);
     if (this.showLoad) this.drawLoad(c, side, x, y);
@@ -316,7 +317,32 @@ export class MemoryMap {
       c.lineWidth = 1;
       c.strokeRect(x0 + 0.5, y0 + 0.5, x1 - x0 - 1, y1 - y0 - 1);
     }
+    if (buffer.ring) this.drawRing(c, buffer, strong, [x0, y0, x1 - x0, y1 - y0]);
     c.globalAlpha = 1;
+  }
+
+  // Behind what is executed row by row.
+  drawRuns(c, side, x) {
+    const { top, bottom } = this.plot;
+    c.fillStyle = this.palette.accent;
+    c.globalAlpha = 0.12;
+    for (const run of side.plan.runs) c.fillRect(x(run.first), top, x(run.last + 1) - x(run.first), bottom - top);
+    c.globalAlpha = 1;
+  }
+
+  // A ring's rows, as lines across it where there is room for them.
+  drawRing(c, buffer, strong, [x0, y0, width, height]) {
+    const each = height / buffer.ring.rows;
+    if (each < 3) return;
+    c.strokeStyle = strong ? this.palette.inkOn[buffer.kind] : this.palette.paleInk;
+    c.globalAlpha *= 0.35;
+    c.lineWidth = 1;
+    c.beginPath();
+    for (let row = 1; row < buffer.ring.rows; row++) {
+      c.moveTo(x0, y0 + row * each);
+      c.lineTo(x0 + width, y0 + row * each);
+    }
+    c.stroke();
   }
 
   // Stripes where two buffers are at once.

@@ -40,6 +40,7 @@ export function fillLegend(element, sides, palette) {
   });
   items.push(make("li", {}, make("span", { className: "swatch line", "aria-hidden": "true" }), "lower bound: bytes live in each step"));
   if (sides.some((s) => s.region.shared.length > 0)) items.push(make("li", {}, "striped: two tensors share these bytes"));
+  if (sides.some((s) => s.plan.runs.length > 0)) items.push(make("li", {}, "shaded: executed row by row, lined: a ring of rows"));
   items.push(make("li", {}, "strong colour: live at the peak"));
   element.replaceChildren(...items);
 }
@@ -89,6 +90,7 @@ function fillBuffer(element, { plan, region }, buffer, palette, go) {
     ...(buffer.hasKind ? row("Class", swatch(palette.strong[buffer.kind]), ` ${buffer.kind}`) : []),
     ...(buffer.type ? row("Type", [buffer.type, shape].filter(Boolean).join(", ")) : []),
     ...row("Lives", buffer.first === buffer.last ? `in step ${buffer.first}` : `steps ${buffer.first} to ${buffer.last}`),
+    ...(buffer.ring ? row("Ring", `${buffer.ring.rows} of ${buffer.ring.of} rows at a time, ${grouped(buffer.ring.rowBytes)} bytes each`) : []),
     ...row("Address", `${grouped(buffer.offset)} to ${grouped(buffer.offset + buffer.size - 1)}`),
     ...(region.peak.live.includes(buffer)
       ? row("At the peak", `${percent(buffer.size, region.height)}: ${keptBy(plan, region, buffer)}`)
@@ -113,9 +115,11 @@ function fillStep(element, { plan, region }, step, go) {
   const operator = operatorAt(plan, step);
   const live = liveAt(region, step);
   const kept = live.filter((b) => roleIn(b, operator) === "keeps");
+  const run = plan.runs.find(({ first, last }) => first <= step && step <= last);
   const list = make("dl", {});
   list.append(
     ...row("Live", `${bytes(region.load[step])} (${percent(region.load[step], region.height)} of the peak)`),
+    ...(run ? row("Streamed", `row by row, together with steps ${run.first} to ${run.last}`) : []),
     ...(operator
       ? [
           ...row("Reads", links(limited(operator.inputs, (b) => bufferLink(b, go)), "nothing that is planned")),

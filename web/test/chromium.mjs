@@ -50,14 +50,18 @@ export async function launch(program) {
       waiting.set(id, { resolve: settle(resolve), reject: settle(reject), method });
       child.stdio[3].write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
     });
-  const close = async () => {
-    await Promise.race([send("Browser.close").catch(() => {}), new Promise((r) => setTimeout(r, 3000).unref())]);
+  const end = () => {
     try {
       process.kill(-child.pid, "SIGKILL"); // its own process group: nothing else is in it
     } catch {
       // gone already
     }
     rmSync(profile, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 });
+  };
+  process.on("exit", end); // also when a test has thrown
+  const close = async () => {
+    await Promise.race([send("Browser.close").catch(() => {}), new Promise((r) => setTimeout(r, 3000).unref())]);
+    end();
   };
   return { send, close, listeners };
 }

@@ -106,6 +106,16 @@ test("bytes that two buffers have at the same time are found", () => {
   assert.deepEqual(readPlan(document).regions[0].shared, [{ first: 2, last: 2, low: 160, high: 192 }]);
 });
 
+test("a streamed plan's rings and runs are known", () => {
+  const document = chain();
+  document.streaming = { runs: [{ first: 0, last: 1, block_rows: 1, rings: [
+    { tensor: 1, rows: 3, of_rows: 8, row_bytes: 16 }, { tensor: 2, rows: 1, of_rows: 1, row_bytes: 94 }] }], overlaps: [] };
+  const plan = readPlan(document);
+  assert.deepEqual(plan.buffers[1].ring, { rows: 3, of: 8, rowBytes: 16 });
+  assert.equal(plan.buffers[2].ring, null); // all of its rows: no ring
+  assert.match(reason(plan, plan.regions[0]), /Row by row: steps 0 to 1\./);
+});
+
 test("two plans are paired by name, in order where names repeat", () => {
   const before = readPlan(chain());
   const document = chain();
