@@ -1,4 +1,5 @@
 /* The writer of .tflite files: what was edited is there, and everything else is as it was. */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
 #include "test.h"
 
 #include "../model/sample.h"
@@ -9,6 +10,7 @@
 #include "optimize/write.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #define PLAN "OfflineMemoryAllocation"
 
@@ -370,6 +372,55 @@ static void a_zip_archive_behind_the_model_keeps_true_positions(void **state) {
   }
 }
 
+/* Where a writer's bytes go: the first of them, and how many there were. */
+typedef struct start {
+  uint8_t bytes[1 << 16];
+  uint64_t size;
+} start_t;
+
+static bool keep_start(void *user, const void *data, size_t size) {
+  start_t *start = user;
+  if (start->size < sizeof start->bytes) {
+    size_t room = sizeof start->bytes - (size_t)start->size;
+    memcpy(start->bytes + start->size, data, size < room ? size : room);
+  }
+  start->size += size;
+  return true;
+}
+
+static uint64_t read64(const uint8_t *at) {
+  return read32(at) | (uint64_t)read32(at + 4) << 32;
+}
+
+static void constants_beyond_two_gigabytes_are_moved_without_being_copied(void **state) {
+  (void)state;
+  static sample_t sample;
+  static start_t start;
+  static const int32_t plan[] = {1, 0, 0};
+  const uint64_t size = 5ull << 30, far = 4ull << 30;
+  if (sizeof(size_t) < 8) skip();
+  uint8_t *file = mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (file == MAP_FAILED) {
+    print_message("skipped: no 5 GiB of address space\n");
+    skip();
+  }
+  sample_build(&sample);
+  uint32_t slot = field_at(&sample, sample.buffer[2], BUFFER_OFFSET);
+  memcpy(file, sample.file.bytes, sample.file.size);
+  for (uint32_t i = 0; i < 8; i++) file[slot + i] = (uint8_t)(far >> 8 * i);
+  pair_t pair;
+  open_bytes(&pair, file, size);
+  assert_int_equal(berth_edit_set_metadata(&pair.edit, PLAN, plan, sizeof plan), BERTH_OK);
+  start.size = 0;
+  assert_int_equal(berth_edit_write(&pair.edit, NULL, keep_start, &start, NULL), BERTH_OK);
+  uint64_t moved = start.size - size;
+  assert_true(moved > 0 && moved % 16 == 0 && moved < 4096);
+  assert_true(read64(start.bytes + moved + slot) == far + moved);
+  close_pair(&pair);
+  munmap(file, (size_t)size);
+}
+
 static bool refuse(void *user, const void *data, size_t size) {
   (void)user;
   (void)data;
@@ -401,6 +452,7 @@ int main(void) {
       cmocka_unit_test(an_unknown_field_that_may_be_a_reference_is_not_copied),
       cmocka_unit_test(constants_stay_as_aligned_as_they_were),
       cmocka_unit_test(a_zip_archive_behind_the_model_keeps_true_positions),
+      cmocka_unit_test(constants_beyond_two_gigabytes_are_moved_without_being_copied),
       cmocka_unit_test(a_sink_that_refuses_ends_the_writing),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
