@@ -112,15 +112,18 @@ typedef struct berth_stream_node {
   uint32_t batch_rows; /* of one batch of it */
   uint32_t given;      /* what counts as a row of work: rows made, rows of input 0 consumed, or 1 */
   uint32_t edges;      /* index of its first edge; they end where the next node's begin */
-  uint32_t first_use;  /* first and last step that reads what it makes; last: BERTH_NOBODY if it is
-                          a graph output, or if nobody does */
+  uint32_t first_use;  /* first and last step that reads what it makes, or BERTH_NOBODY */
   uint32_t last_use;
-  uint8_t kind;  /* berth_kind_t */
-  bool can_view; /* a RESHAPE that only readers of any rows read */
-  bool shared;   /* more than one reader */
+  uint8_t kind;   /* berth_kind_t */
+  bool kept;      /* what it makes is a graph output, or nobody reads it */
+  bool delivered; /* all that it makes are graph outputs */
+  bool single;    /* it makes one tensor */
+  bool can_view;  /* a RESHAPE that only readers of any rows read */
+  bool shared;    /* more than one reader */
 
   bool active;     /* belongs to the current run */
   bool is_end;     /* of it: somebody after the run wants what it makes */
+  bool is_whole;   /* what it makes must be there whole: it cannot be cut, or an end keeps it */
   bool is_view;    /* never runs: its readers see its input's rows */
   uint32_t rows;   /* as `given`, or those of what is seen through views */
   uint32_t made;   /* so many of `rows` are done */
@@ -136,6 +139,7 @@ typedef struct berth_stream_edge {
   uint32_t input;  /* number in the reader's list of inputs */
   berth_stream_tensor_t shape;
   berth_window_t window; /* extent 0: all rows */
+  bool in_place;         /* output row r may be written over row r of it */
 } berth_stream_edge_t;
 
 /* The schedule of the steps of an interval, one run at a time. Private; the arrays are in the
@@ -176,6 +180,90 @@ uint32_t berth_stream_seen(const berth_stream_t *stream, uint32_t step, uint32_t
 
 /* Is it a step that never runs within the current run, a RESHAPE whose readers see its input? */
 bool berth_stream_is_view(const berth_stream_t *stream, uint32_t step);
+
+/* ---- What a run needs ------------------------------------------------------------------------ */
+
+#define BERTH_STREAM_OVERLAPS_MAX 16u /* most that are found of one run */
+
+/* Two tensors that are whole, one of which a run makes while it reads the other for the last time:
+ * the rows made may lie over rows that nobody will read any more. */
+typedef struct berth_stream_overlap {
+  uint32_t made; /* tensors of subgraph 0 */
+  uint32_t read;
+  int64_t distance; /* `made` may begin at most so many bytes after where `read` begins, and is then
+                       safe wherever it lies; INT64_MAX: `read` is dead before any row is made */
+  bool in_place;    /* it may also begin at the very place where `read` begins */
+} berth_stream_overlap_t;
+
+/* What berth_stream_measure finds. The arrays are the caller's. */
+typedef struct berth_stream_measure {
+  uint32_t *rings; /* of each tensor of subgraph 0. Set for those that the run makes, and for pushed
+                      graph inputs: rows to keep, 0 for all, BERTH_STREAM_NOTHING for a tensor that
+                      is never made. Others are left as they are */
+  berth_stream_overlap_t overlaps[BERTH_STREAM_OVERLAPS_MAX];
+  uint32_t overlap_count;
+  uint32_t pieces; /* calls of operators */
+} berth_stream_measure_t;
+
+#define BERTH_STREAM_NOTHING UINT32_MAX /* a RESHAPE's output that its readers see through */
+
+/* Bytes of workspace for berth_stream_measure, aligned for any type. OVERFLOW. */
+berth_status_t berth_stream_measure_workspace(const berth_stream_t *stream, size_t *bytes);
+
+/* Walks a run and finds the fewest rows that each tensor must keep, and the overlaps. `stream` was
+ * made from `network` and is left at the run's end. Errors: ARGUMENT (as berth_stream_begin),
+ * MEMORY. Cost: pieces x readers.
+ */
+berth_status_t berth_stream_measure(berth_stream_t *stream, const berth_stream_network_t *network,
+                                    const berth_stream_run_t *run, void *workspace,
+                                    size_t workspace_bytes, berth_stream_measure_t *measure);
+
+/* ---- Search --------------------------------------------------------------------------------- */
+
+typedef struct berth_stream_search_options {
+  bool push_inputs;    /* as in berth_stream_run_t, for every run where it applies */
+  bool pull_outputs;   /* likewise */
+  uint32_t align;      /* to which sizes are rounded up; 0: 16 */
+  uint64_t work_limit; /* budget in pieces of schedules that are walked; 0: the default. It decides
+                          the result, no clock does */
+  berth_progress_t progress; /* may be NULL; `best` is the smallest load found so far */
+  void *progress_user;
+} berth_stream_search_options_t;
+
+/* One way to stream a network. */
+typedef struct berth_stream_choice {
+  uint64_t load;  /* bytes: the largest sum of what lives in one run or step, less what overlaps.
+                     An estimate of the peak: placing may need more, and may find better overlaps */
+  uint64_t calls; /* of operators: how much is cut into how small pieces */
+  uint32_t first_run; /* its runs, in the result's list */
+  uint32_t run_count;
+} berth_stream_choice_t;
+
+#define BERTH_STREAM_CHOICES_MAX 24u
+
+/* The choices from which no better one can be had without more calls: from the smallest load to
+ * the fewest calls, which is nothing streamed at all. */
+typedef struct berth_stream_result {
+  berth_stream_choice_t choices[BERTH_STREAM_CHOICES_MAX];
+  uint32_t choice_count;
+  const berth_stream_run_t *runs; /* in the workspace */
+  uint64_t work;
+  bool exact; /* no choice of intervals of this order has a smaller load */
+} berth_stream_result_t;
+
+/* Bytes of workspace for berth_stream_search, aligned for any type. OVERFLOW. */
+berth_status_t berth_stream_search_workspace(const berth_stream_network_t *network, size_t *bytes);
+
+/* Chooses which intervals of the order to stream. `graph` was analysed with the network's order.
+ * `options` NULL: all defaults. Errors: MEMORY, OVERFLOW, ARGUMENT. */
+berth_status_t berth_stream_search(const berth_stream_network_t *network,
+                                   const berth_graph_t *graph,
+                                   const berth_stream_search_options_t *options, void *workspace,
+                                   size_t workspace_bytes, berth_stream_result_t *result);
+
+/* May this operator be in a run? Not if it has subgraphs or uses a resource, or is not known. */
+bool berth_stream_can_run(const berth_model_t *model, const berth_operator_t *op,
+                          const berth_contract_t *contract);
 
 #ifdef __cplusplus
 }

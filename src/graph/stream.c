@@ -143,8 +143,10 @@ static void add_step(build_t *b, uint32_t step) {
                                 .output = output.rows,
                                 .batch_rows = output.batch_rows,
                                 .first_use = BERTH_NOBODY,
+                                .last_use = BERTH_NOBODY,
                                 .kind = (uint8_t)contract->kind};
   if (op.outputs.count > 0) node->tensor = (uint32_t)berth_vector_int(op.outputs, 0);
+  node->single = op.outputs.count == 1;
   if (node->kind == BERTH_ROW_LOCAL && !outputs_agree(b, &op)) node->kind = BERTH_WHOLE;
   if (node->kind == BERTH_ACCUMULATING && input.rows == 0) node->kind = BERTH_WHOLE;
   node->given = node->kind == BERTH_ROW_LOCAL      ? output.rows
@@ -162,6 +164,8 @@ static void add_input(build_t *b, uint32_t index) {
                             .batch_rows = shape.batch_rows,
                             .given = shape.rows,
                             .first_use = BERTH_NOBODY,
+                            .last_use = BERTH_NOBODY,
+                            .single = true,
                             .kind = BERTH_ROW_LOCAL};
 }
 
@@ -201,6 +205,18 @@ static berth_window_t window_of(const build_t *b, const berth_stream_node_t *nod
   return window;
 }
 
+/* May an output row be written over the row of the same number of this input? */
+static bool may_be_over(const build_t *b, const berth_stream_node_t *node, uint32_t index,
+                        berth_stream_tensor_t from) {
+  const berth_contract_t *contract = contract_at(b, node->step);
+  if (node->kind != BERTH_ROW_LOCAL || !node->single || index >= 32) return false;
+  if (!contract->known || !(contract->in_place >> index & 1u)) return false;
+  berth_stream_tensor_t to = b->network->tensors[node->tensor];
+  berth_window_t window = window_of(b, node, index, from);
+  return from.rows == to.rows && from.row_bytes == to.row_bytes && window.numerator == 1 &&
+         window.denominator == 1 && window.offset == 0 && window.extent == 1;
+}
+
 /* Notes that `step` reads what `node` makes; as an edge, if the step is in the interval. */
 static void add_use(build_t *b, uint32_t step, uint32_t input, uint32_t tensor) {
   uint32_t source = maker_of(b, tensor);
@@ -208,7 +224,7 @@ static void add_use(build_t *b, uint32_t step, uint32_t input, uint32_t tensor) 
   berth_stream_node_t *maker = &b->stream.nodes[source];
   maker->shared = maker->first_use != BERTH_NOBODY;
   if (maker->first_use == BERTH_NOBODY || step < maker->first_use) maker->first_use = step;
-  if (maker->last_use != BERTH_NOBODY && step > maker->last_use) maker->last_use = step;
+  if (maker->last_use == BERTH_NOBODY || step > maker->last_use) maker->last_use = step;
   const berth_contract_t *contract = contract_at(b, step);
   bool any_rows = contract->kind == BERTH_ACCUMULATING && contract->any_rows && input == 0;
   if (!any_rows && contract->view != BERTH_VIEW_SAME) maker->can_view = false;
@@ -223,6 +239,7 @@ static void add_use(build_t *b, uint32_t step, uint32_t input, uint32_t tensor) 
       .input = input,
       .shape = shape,
       .window = window_of(b, reader, input, shape),
+      .in_place = may_be_over(b, reader, input, shape),
   };
 }
 
@@ -242,20 +259,22 @@ static void add_edges(build_t *b) {
 }
 
 /* Whatever nobody reads, or the caller of the model, must be made for good. */
-static void find_ends(build_t *b) {
+static void find_kept(build_t *b) {
   for (uint32_t i = 0; i < b->stream.node_count; i++) {
     berth_stream_node_t *node = &b->stream.nodes[i];
-    bool is_end = node->first_use == BERTH_NOBODY || contains(b->subgraph.outputs, node->tensor);
+    bool any = contains(b->subgraph.outputs, node->tensor);
+    node->delivered = any;
     if (node->step != BERTH_NOBODY) {
       berth_vector_t outputs = operator_at(b, node->step).outputs;
-      for (uint32_t k = 1; k < outputs.count && !is_end; k++) {
+      for (uint32_t k = 1; k < outputs.count; k++) {
         int32_t tensor = berth_vector_int(outputs, k);
-        is_end = tensor >= 0 && contains(b->subgraph.outputs, (uint32_t)tensor);
+        bool is_output = tensor >= 0 && contains(b->subgraph.outputs, (uint32_t)tensor);
+        any = any || is_output;
+        node->delivered = node->delivered && is_output;
       }
     }
-    if (!is_end) continue;
-    node->last_use = BERTH_NOBODY;
-    node->can_view = false;
+    node->kept = any || node->first_use == BERTH_NOBODY;
+    if (node->kept) node->can_view = false;
   }
 }
 
@@ -272,7 +291,7 @@ berth_status_t berth_stream_init(const berth_stream_network_t *network, uint32_t
   for (uint32_t i = 0; i < b.stream.input_count; i++) add_input(&b, i);
   for (uint32_t step = first; step <= last; step++) add_step(&b, step);
   add_edges(&b);
-  find_ends(&b);
+  find_kept(&b);
   b.stream.at = b.stream.top = BERTH_NOBODY;
   *stream = b.stream;
   return BERTH_OK;

@@ -5,14 +5,12 @@
 
 #include "berth/stream.h"
 
-/* What a reader really reads over an edge: past RESHAPEs that don't run. Its source may belong to
- * no run, and is then there from the start. */
+/* What a reader really reads over an edge: past a RESHAPE that doesn't run. Its source may belong
+ * to no run, and is then there from the start. */
 static inline const berth_stream_edge_t *berth_stream_reach(const berth_stream_t *stream,
                                                             const berth_stream_edge_t *edge) {
-  while (stream->nodes[edge->source].is_view) {
-    edge = &stream->edges[stream->nodes[edge->source].edges];
-  }
-  return edge;
+  const berth_stream_node_t *source = &stream->nodes[edge->source];
+  return source->is_view ? &stream->edges[source->edges] : edge;
 }
 
 /* The rows over its own `edge` that a node needs for its rows of work [first, last). */

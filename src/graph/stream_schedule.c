@@ -22,7 +22,7 @@
 
 static bool is_active(const berth_stream_node_t *node, const berth_stream_run_t *run) {
   if (node->step != BERTH_NOBODY) return node->step >= run->first && node->step <= run->last;
-  return run->push_inputs && node->last_use != BERTH_NOBODY && node->first_use >= run->first &&
+  return run->push_inputs && !node->kept && node->first_use >= run->first &&
          node->last_use <= run->last;
 }
 
@@ -33,18 +33,19 @@ static bool is_fed(const berth_stream_t *stream, const berth_stream_node_t *node
   return edge->input == 0 && stream->nodes[edge->source].active;
 }
 
-/* RESHAPEs that need not run: their readers, all in the run, take any rows. Readers first. */
+/* RESHAPEs that need not run: their readers, all in the run, take any rows. No view of a view. */
 static void find_views(berth_stream_t *stream) {
   for (uint32_t i = 0; i < stream->node_count; i++) {
     berth_stream_node_t *node = &stream->nodes[i];
-    node->is_view = node->active && node->can_view && !node->is_end && is_fed(stream, node);
+    node->is_view = node->active && node->can_view && !node->is_end && is_fed(stream, node) &&
+                    !stream->nodes[stream->edges[node->edges].source].is_view;
   }
   for (uint32_t i = stream->node_count; i-- > stream->input_count;) {
     const berth_stream_node_t *node = &stream->nodes[i];
     if (!node->active) continue;
     for (uint32_t e = node->edges; e < node[1].edges; e++) {
       const berth_stream_edge_t *edge = &stream->edges[e];
-      bool takes_any = edge->input == 0 && (node->is_view || node->kind == BERTH_ACCUMULATING);
+      bool takes_any = edge->input == 0 && node->kind == BERTH_ACCUMULATING;
       if (!takes_any) stream->nodes[edge->source].is_view = false;
     }
   }
@@ -62,7 +63,10 @@ berth_status_t berth_stream_begin(berth_stream_t *stream, const berth_stream_run
   for (uint32_t i = 0; i < stream->node_count; i++) {
     berth_stream_node_t *node = &stream->nodes[i];
     node->active = is_active(node, run);
-    node->is_end = node->active && (node->last_use == BERTH_NOBODY || node->last_use > run->last);
+    bool read_later = node->first_use != BERTH_NOBODY && node->last_use > run->last;
+    node->is_end = node->active && (node->kept || read_later);
+    bool goes = run->pull_outputs && node->delivered && !read_later;
+    node->is_whole = node->kind != BERTH_ROW_LOCAL || (node->is_end && !goes);
     node->made = node->wanted = 0;
     node->rows = node->given;
     node->caller = BERTH_NOBODY;

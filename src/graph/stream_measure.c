@@ -1,0 +1,216 @@
+/* What a run needs: the rings of its tensors, and how far its outputs may lie over its inputs.
+ *
+ * Walks the row schedule once. A row is needed as long as somebody in the run has it in the window
+ * of a row that is not made yet; the rows being read by the very call that writes count as needed
+ * until it ends. So:
+ *   - a ring must hold, whenever rows are written, everything from the first row that is still
+ *     needed to the last one written;
+ *   - output byte number w, once written, must lie below input byte number n, the first one still
+ *     needed: the output may begin n - w bytes after the input's start, the least of all moments.
+ * Both are exact for the schedule; tests/graph/test_stream_measure.c derives them from a record of
+ * who reads what when. The second is the distance of vMCU (Zheng et al., 2024), found by walking
+ * instead of by a formula for each kind of operator.
+ *
+ * Cost: for each piece, one look at each reader of what is made, and of the inputs if an end is.
+ */
+#include "graph/stream.h"
+#include "plan/workspace.h"
+
+typedef struct measuring {
+  berth_stream_t *stream;
+  const berth_stream_run_t *run;
+  berth_stream_measure_t *measure;
+  uint32_t *starts;  /* index in `readers` of each node's first one, and an end */
+  uint32_t *readers; /* edges, by source */
+  uint32_t *rings;   /* of each node */
+  uint32_t
+      reads[BERTH_STREAM_OVERLAPS_MAX]; /* nodes before the run that it reads for the last time */
+  uint32_t read_count;
+} measuring_t;
+
+static void lay_out(measuring_t *m, berth_workspace_t *workspace) {
+  const berth_stream_t *stream = m->stream;
+  size_t nodes = stream->node_count;
+  m->starts = berth_workspace_take(workspace, nodes + 1, sizeof *m->starts);
+  m->rings = berth_workspace_take(workspace, nodes, sizeof *m->rings);
+  m->readers = berth_workspace_take(workspace, stream->nodes[nodes].edges, sizeof *m->readers);
+}
+
+berth_status_t berth_stream_measure_workspace(const berth_stream_t *stream, size_t *bytes) {
+  berth_stream_t copy = *stream;
+  measuring_t m = {.stream = &copy};
+  berth_workspace_t workspace = berth_workspace_measure();
+  lay_out(&m, &workspace);
+  return berth_workspace_needed(&workspace, bytes);
+}
+
+/* The edges of each source, by counting. */
+static void index_readers(const measuring_t *m) {
+  const berth_stream_t *stream = m->stream;
+  uint32_t nodes = stream->node_count, edges = stream->nodes[nodes].edges;
+  for (uint32_t i = 0; i <= nodes; i++) m->starts[i] = 0;
+  for (uint32_t e = 0; e < edges; e++) m->starts[stream->edges[e].source]++;
+  uint32_t sum = 0;
+  for (uint32_t i = 0; i <= nodes; i++) {
+    sum += m->starts[i];
+    m->starts[i] = sum;
+  }
+  for (uint32_t e = edges; e-- > 0;) m->readers[--m->starts[stream->edges[e].source]] = e;
+}
+
+/* ---- What is still needed -------------------------------------------------------------------- */
+
+/* The first row of what `source` makes that some reader in the run still needs; all its rows if
+ * nobody does. While `writer` makes its rows of work from `from` on, it still needs what they read;
+ * BERTH_NOBODY: nobody is at work. `except`: this edge doesn't count. */
+static uint32_t first_needed(const measuring_t *m, uint32_t source, uint32_t writer, uint32_t from,
+                             uint32_t except) {
+  const berth_stream_t *stream = m->stream;
+  /* Rows through a RESHAPE are counted as its input's. */
+  uint32_t first = stream->nodes[source].is_view ? UINT32_MAX : stream->nodes[source].output;
+  for (uint32_t i = m->starts[source]; i < m->starts[source + 1]; i++) {
+    const berth_stream_edge_t *edge = &stream->edges[m->readers[i]];
+    const berth_stream_node_t *reader = &stream->nodes[edge->reader];
+    if (!reader->active || m->readers[i] == except) continue;
+    uint32_t need = first;
+    if (reader->is_view) {
+      need = first_needed(m, edge->reader, writer, from, except);
+    } else if (edge->reader == writer) {
+      need = berth_stream_read(reader, edge, from, from + 1).first;
+    } else if (reader->made < reader->rows) {
+      need = berth_stream_read(reader, edge, reader->made, reader->made + 1).first;
+    }
+    if (need < first) first = need;
+  }
+  return first;
+}
+
+static void note_ring(const measuring_t *m, uint32_t index, const berth_stream_piece_t *piece) {
+  const berth_stream_node_t *node = &m->stream->nodes[index];
+  if (node->is_whole) return;
+  uint32_t first = first_needed(m, index, BERTH_NOBODY, 0, BERTH_NOBODY);
+  if (first > piece->first_row) first = piece->first_row;
+  if (piece->last_row - first > m->rings[index]) m->rings[index] = piece->last_row - first;
+}
+
+/* ---- Outputs over inputs --------------------------------------------------------------------- */
+
+/* Whole tensors from before that nobody after the run reads. */
+static void find_reads(measuring_t *m) {
+  const berth_stream_t *stream = m->stream;
+  for (uint32_t i = 0; i < stream->node_count; i++) {
+    const berth_stream_node_t *node = &stream->nodes[i];
+    if (node->active || node->kept || !node->single || node->first_use == BERTH_NOBODY) continue;
+    if (node->last_use < m->run->first || node->last_use > m->run->last) continue;
+    if (node->step != BERTH_NOBODY && node->step > m->run->last) continue;
+    if (m->read_count == 4) return;
+    m->reads[m->read_count++] = i;
+  }
+}
+
+static void find_overlaps(measuring_t *m) {
+  const berth_stream_t *stream = m->stream;
+  find_reads(m);
+  m->measure->overlap_count = 0;
+  for (uint32_t i = 0; i < stream->node_count; i++) {
+    const berth_stream_node_t *node = &stream->nodes[i];
+    if (!node->active || !node->is_end || !node->is_whole || !node->single) continue;
+    for (uint32_t k = 0; k < m->read_count; k++) {
+      if (m->measure->overlap_count == BERTH_STREAM_OVERLAPS_MAX) return;
+      m->measure->overlaps[m->measure->overlap_count++] =
+          (berth_stream_overlap_t){i, m->reads[k], INT64_MAX, true}; /* nodes, for the time being */
+    }
+  }
+}
+
+/* The one edge over which `reader` reads `source` and may write over it; BERTH_NOBODY: none. */
+static uint32_t place_of(const measuring_t *m, uint32_t source, uint32_t reader) {
+  uint32_t found = BERTH_NOBODY;
+  for (uint32_t i = m->starts[source]; i < m->starts[source + 1]; i++) {
+    const berth_stream_edge_t *edge = &m->stream->edges[m->readers[i]];
+    if (edge->reader != reader) continue;
+    if (found != BERTH_NOBODY || !edge->in_place) return BERTH_NOBODY;
+    found = m->readers[i];
+  }
+  return found;
+}
+
+static void note_overlap(const measuring_t *m, berth_stream_overlap_t *overlap,
+                         const berth_stream_piece_t *piece, const berth_stream_tensor_t *tensors) {
+  const berth_stream_node_t *node = &m->stream->nodes[overlap->made];
+  const berth_stream_node_t *read = &m->stream->nodes[overlap->read];
+  uint32_t written = piece->last_row;
+  if (node->kind == BERTH_ACCUMULATING) {
+    if (piece->last_row < node->rows) return; /* nothing is written yet */
+    written = node->output;
+  }
+  uint32_t first = first_needed(m, overlap->read, overlap->made, piece->first_row, BERTH_NOBODY);
+  if (first < read->output) {
+    int64_t distance = (int64_t)first * tensors[read->tensor].row_bytes -
+                       (int64_t)written * tensors[node->tensor].row_bytes;
+    if (distance < overlap->distance) overlap->distance = distance;
+  }
+  if (!overlap->in_place) return;
+  uint32_t own = place_of(m, overlap->read, overlap->made);
+  overlap->in_place = own != BERTH_NOBODY && first_needed(m, overlap->read, overlap->made,
+                                                          piece->first_row, own) >= written;
+}
+
+/* ---- The walk -------------------------------------------------------------------------------- */
+
+static uint32_t node_of(const berth_stream_t *stream, const berth_stream_piece_t *piece) {
+  return piece->step == BERTH_NOBODY ? piece->input
+                                     : stream->input_count + piece->step - stream->first_step;
+}
+
+/* The rings of all tensors that a node makes. */
+static void give_rings(const measuring_t *m, const berth_stream_network_t *network,
+                       uint32_t index) {
+  const berth_stream_node_t *node = &m->stream->nodes[index];
+  uint32_t ring = node->is_view ? BERTH_STREAM_NOTHING : node->is_whole ? 0 : m->rings[index];
+  if (ring == node->output) ring = 0;
+  if (node->step == BERTH_NOBODY) {
+    m->measure->rings[node->tensor] = ring;
+    return;
+  }
+  uint32_t op = network->order != NULL ? network->order[node->step] : node->step;
+  berth_vector_t outputs = berth_model_operator(network->model, 0, op).outputs;
+  for (uint32_t i = 0; i < outputs.count; i++) {
+    int32_t tensor = berth_vector_int(outputs, i);
+    if (tensor >= 0) m->measure->rings[tensor] = ring;
+  }
+}
+
+berth_status_t berth_stream_measure(berth_stream_t *stream, const berth_stream_network_t *network,
+                                    const berth_stream_run_t *run, void *memory,
+                                    size_t workspace_bytes, berth_stream_measure_t *measure) {
+  measuring_t m = {.stream = stream, .run = run, .measure = measure};
+  berth_workspace_t workspace = berth_workspace_over(memory, workspace_bytes);
+  lay_out(&m, &workspace);
+  berth_status_t status = berth_workspace_status(&workspace);
+  if (status == BERTH_OK) status = berth_stream_begin(stream, run);
+  if (status != BERTH_OK) return status;
+  index_readers(&m);
+  for (uint32_t i = 0; i < stream->node_count; i++) m.rings[i] = 0;
+  find_overlaps(&m);
+  measure->pieces = 0;
+
+  berth_stream_piece_t piece;
+  while (berth_stream_next(stream, &piece)) {
+    uint32_t node = node_of(stream, &piece);
+    if (piece.step != BERTH_NOBODY) measure->pieces++;
+    note_ring(&m, node, &piece);
+    for (uint32_t i = 0; i < measure->overlap_count; i++) {
+      berth_stream_overlap_t *overlap = &measure->overlaps[i];
+      if (overlap->made == node) note_overlap(&m, overlap, &piece, network->tensors);
+    }
+  }
+  for (uint32_t i = 0; i < stream->node_count; i++) {
+    if (stream->nodes[i].active) give_rings(&m, network, i);
+  }
+  for (uint32_t i = 0; i < measure->overlap_count; i++) {
+    measure->overlaps[i].made = stream->nodes[measure->overlaps[i].made].tensor;
+    measure->overlaps[i].read = stream->nodes[measure->overlaps[i].read].tensor;
+  }
+  return BERTH_OK;
+}

@@ -1,0 +1,219 @@
+/* Rings and overlaps against a record of who writes and reads which row when, on random networks.
+ *
+ * Brute force: a ring is large enough if no row that will still be read is in a slot that is
+ * written, and no larger than from the first row that will be read to the last one written (of
+ * operators with several outputs, the largest of theirs). An overlap's distance is the largest at
+ * which no byte that will still be read is written, found by trying every one.
+ */
+#include "graph/row_network.h"
+
+#define EVENTS_MAX 8192
+
+/* A row of a tensor was written, or read, by piece number `piece`. */
+typedef struct event {
+  uint32_t piece, tensor, row;
+  bool written;
+} event_t;
+
+typedef struct record {
+  const row_network_t *it;
+  berth_stream_run_t run;
+  berth_stream_t stream;
+  event_t events[EVENTS_MAX];
+  uint32_t count, pieces;
+} record_t;
+
+static void note(record_t *r, uint32_t tensor, int64_t first, int64_t last, bool written) {
+  for (int64_t row = first; row < last; row++) {
+    assert_true(r->count < EVENTS_MAX);
+    r->events[r->count++] = (event_t){r->pieces, tensor, (uint32_t)row, written};
+  }
+}
+
+static void note_reads(record_t *r, const berth_stream_piece_t *piece) {
+  berth_operator_t op = berth_model_operator(&r->it->model, 0, piece->step);
+  const berth_contract_t *contract = &r->it->contracts[piece->step];
+  uint32_t output = (uint32_t)berth_vector_int(op.outputs, 0);
+  int64_t height = r->it->tensors[output].batch_rows;
+  for (uint32_t i = 0; i < op.inputs.count; i++) {
+    uint32_t input =
+        berth_stream_seen(&r->stream, piece->step, (uint32_t)berth_vector_int(op.inputs, i));
+    const berth_window_t *w = &contract->windows[i];
+    int64_t rows = r->it->tensors[input].rows, batch = r->it->tensors[input].batch_rows;
+    if (contract->kind == BERTH_ACCUMULATING) {
+      note(r, input, piece->first_row, piece->last_row, false);
+    } else if (contract->kind == BERTH_WHOLE || w->extent == 0) {
+      note(r, input, 0, rows, false);
+    } else {
+      for (int64_t row = piece->first_row; row < piece->last_row; row++) {
+        int64_t low = row % height * w->numerator / w->denominator + w->offset;
+        int64_t high = low + w->extent, base = row / height * batch;
+        note(r, input, base + (low < 0 ? 0 : low), base + (high > batch ? batch : high), false);
+      }
+    }
+  }
+}
+
+static void note_writes(record_t *r, const berth_stream_piece_t *piece) {
+  if (piece->step == BERTH_NOBODY) {
+    note(r, piece->input, piece->first_row, piece->last_row, true);
+    return;
+  }
+  berth_operator_t op = berth_model_operator(&r->it->model, 0, piece->step);
+  berth_kind_t kind = r->it->contracts[piece->step].kind;
+  uint32_t seen =
+      berth_stream_seen(&r->stream, piece->step, (uint32_t)berth_vector_int(op.inputs, 0));
+  if (kind == BERTH_ACCUMULATING && piece->last_row < r->it->tensors[seen].rows) return;
+  for (uint32_t i = 0; i < op.outputs.count; i++) {
+    uint32_t output = (uint32_t)berth_vector_int(op.outputs, i);
+    bool cut = kind == BERTH_ROW_LOCAL;
+    note(r, output, cut ? piece->first_row : 0, cut ? piece->last_row : r->it->tensors[output].rows,
+         true);
+  }
+}
+
+/* Walks the run and writes down what happens. What a piece reads is noted before and after what it
+ * writes, since it may write while it reads. */
+static void walk(record_t *r) {
+  r->count = r->pieces = 0;
+  assert_int_equal(berth_stream_begin(&r->stream, &r->run), BERTH_OK);
+  berth_stream_piece_t piece;
+  while (berth_stream_next(&r->stream, &piece)) {
+    if (piece.step != BERTH_NOBODY) note_reads(r, &piece);
+    note_writes(r, &piece);
+    if (piece.step != BERTH_NOBODY) note_reads(r, &piece);
+    r->pieces++;
+  }
+}
+
+/* Would a ring of so many rows lose one that is read later? */
+static bool ring_works(const record_t *r, uint32_t tensor, uint32_t ring) {
+  uint32_t slots[ROW_NETWORK_ROWS];
+  for (uint32_t i = 0; i < ROW_NETWORK_ROWS; i++) slots[i] = UINT32_MAX;
+  for (uint32_t i = 0; i < r->count; i++) {
+    const event_t *event = &r->events[i];
+    if (event->tensor != tensor) continue;
+    if (event->written) {
+      slots[event->row % ring] = event->row;
+    } else if (slots[event->row % ring] != event->row) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* The most rows, from the first one that is read later to the last one written, and what one piece
+ * writes at once. */
+static uint32_t span_of(const record_t *r, uint32_t tensor) {
+  uint32_t most = 0, at_once = 0;
+  for (uint32_t i = 0; i < r->count; i++) {
+    const event_t *event = &r->events[i];
+    if (event->tensor != tensor || !event->written) continue;
+    at_once =
+        i > 0 && event[-1].written && event[-1].tensor == tensor && event[-1].piece == event->piece
+            ? at_once + 1
+            : 1;
+    uint32_t first = event->row + 1 - at_once;
+    for (uint32_t k = i + 1; k < r->count; k++) {
+      const event_t *later = &r->events[k];
+      if (later->tensor == tensor && !later->written && later->row < first) first = later->row;
+    }
+    if (event->row + 1 - first > most) most = event->row + 1 - first;
+  }
+  return most;
+}
+
+/* Would `made`, `distance` bytes after the start of `read`, spoil a byte that is read later? */
+static bool distance_works(const record_t *r, uint32_t made, uint32_t read, int64_t distance) {
+  int64_t made_bytes = r->it->tensors[made].row_bytes, read_bytes = r->it->tensors[read].row_bytes;
+  int64_t dead[2] = {INT64_MAX, INT64_MIN}; /* bytes of `read` from there to there are gone */
+  for (uint32_t i = 0; i < r->count; i++) {
+    const event_t *event = &r->events[i];
+    if (event->tensor == made && event->written) {
+      int64_t at = distance + event->row * made_bytes;
+      if (at < dead[0]) dead[0] = at;
+      if (at + made_bytes > dead[1]) dead[1] = at + made_bytes;
+    } else if (event->tensor == read && !event->written) {
+      int64_t at = event->row * read_bytes;
+      if (at < dead[1] && dead[0] < at + read_bytes) return false;
+    }
+  }
+  return true;
+}
+
+static bool makes_one(const record_t *r, uint32_t tensor) {
+  for (uint32_t step = r->run.first; step <= r->run.last; step++) {
+    berth_vector_t outputs = berth_model_operator(&r->it->model, 0, step).outputs;
+    for (uint32_t k = 0; k < outputs.count; k++) {
+      if ((uint32_t)berth_vector_int(outputs, k) == tensor) return outputs.count == 1;
+    }
+  }
+  return true;
+}
+
+static void check_overlap(const record_t *r, const berth_stream_overlap_t *overlap) {
+  int64_t made =
+      (int64_t)r->it->tensors[overlap->made].rows * r->it->tensors[overlap->made].row_bytes;
+  int64_t read =
+      (int64_t)r->it->tensors[overlap->read].rows * r->it->tensors[overlap->read].row_bytes;
+  int64_t most = overlap->distance < read ? overlap->distance : read;
+  for (int64_t distance = -made - 1; distance <= most; distance++) {
+    assert_true(distance_works(r, overlap->made, overlap->read, distance));
+  }
+  /* Rows come in order: one byte more spoils something, unless nothing is read any more. */
+  if (overlap->distance != INT64_MAX)
+    assert_false(distance_works(r, overlap->made, overlap->read, overlap->distance + 1));
+}
+
+static void check_run(record_t *r, const berth_stream_run_t *run) {
+  r->run = *run;
+  size_t bytes;
+  assert_int_equal(berth_stream_measure_workspace(&r->stream, &bytes), BERTH_OK);
+  void *memory = malloc(bytes + 1);
+  uint32_t rings[NETWORK_TENSORS];
+  for (int i = 0; i < NETWORK_TENSORS; i++) rings[i] = UINT32_MAX - 1;
+  berth_stream_measure_t measure = {.rings = rings};
+  assert_int_equal(berth_stream_measure(&r->stream, &r->it->network, run, memory, bytes, &measure),
+                   BERTH_OK);
+  free(memory);
+  walk(r);
+  for (uint32_t i = 0; i < r->it->tensor_count; i++) {
+    if (rings[i] == UINT32_MAX - 1 || rings[i] == BERTH_STREAM_NOTHING || rings[i] == 0) continue;
+    assert_true(rings[i] < r->it->tensors[i].rows);
+    assert_true(ring_works(r, i, rings[i]));
+    if (makes_one(r, i)) assert_int_equal(rings[i], span_of(r, i));
+  }
+  for (uint32_t i = 0; i < measure.overlap_count; i++) check_overlap(r, &measure.overlaps[i]);
+}
+
+static void rings_and_overlaps_are_as_large_as_needed_and_no_larger(void **state) {
+  (void)state;
+  row_network_t *it = malloc(sizeof *it);
+  record_t *r = malloc(sizeof *r);
+  assert_true(it != NULL && r != NULL);
+  for (uint64_t seed = 1; seed <= 1000; seed++) {
+    row_network_random(it, seed);
+    r->it = it;
+    uint32_t last = it->op_count - 1;
+    size_t bytes;
+    assert_int_equal(berth_stream_workspace(&it->network, 0, last, &bytes), BERTH_OK);
+    void *memory = malloc(bytes);
+    assert_int_equal(berth_stream_init(&it->network, 0, last, memory, bytes, &r->stream), BERTH_OK);
+    for (uint32_t n = 0; n < 3; n++) {
+      uint32_t a = row_random(it, it->op_count), b = row_random(it, it->op_count);
+      berth_stream_run_t run = {a < b ? a : b, a < b ? b : a, 1 + row_random(it, 3), n == 1,
+                                n == 2};
+      check_run(r, &run);
+    }
+    free(memory);
+  }
+  free(r);
+  free(it);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rings_and_overlaps_are_as_large_as_needed_and_no_larger),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
