@@ -341,6 +341,16 @@ bool option_set_plan_overlap(options_t *options, const char *argument) {
   return option_set_overlap(options, options->subject.diagonal ? "inplace" : argument);
 }
 
+bool option_set_stream(options_t *options, const char *argument) {
+  static const char *const names[] = {"off", "auto", "max"};
+  for (int i = BERTH_STREAMING_OFF; i <= BERTH_STREAMING_MAX; i++) {
+    if (strcmp(argument, names[i]) != 0) continue;
+    options->streaming.mode = (berth_streaming_mode_t)i;
+    return true;
+  }
+  return false;
+}
+
 bool option_set_overlap(options_t *options, const char *argument) {
   for (int i = BERTH_OVERLAP_INPLACE; i <= BERTH_OVERLAP_NONE; i++) {
     if (strcmp(argument, berth_overlap_name((berth_overlap_t)i)) != 0) continue;

@@ -31,6 +31,7 @@ bool option_add_input(options_t *options, const char *argument);
 bool option_add_shape(options_t *options, const char *argument);
 bool option_add_assumption(options_t *options, const char *argument);
 bool option_add_dropped(options_t *options, const char *argument);
+bool option_set_stream(options_t *options, const char *argument);
 bool option_set_overlap(options_t *options, const char *argument);
 bool option_set_plan_overlap(options_t *options, const char *argument);
 bool option_set_sweep(options_t *options, const char *argument);

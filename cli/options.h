@@ -8,6 +8,7 @@
 #include "host/limit_check.h"
 #include "host/optimize.h"
 #include "host/planning.h"
+#include "host/streaming.h"
 #include "host/subject.h"
 #include "host/sweep.h"
 #include <stdbool.h>
@@ -65,6 +66,7 @@ typedef struct options {
   const char *png;               /* NULL: none */
   berth_subject_options_t subject;
   berth_planning_t planning;
+  berth_streaming_options_t streaming;
   berth_reserve_t reserves[RESERVES_MAX];
   berth_named_region_t regions[BERTH_REGIONS_MAX];
   berth_execution_options_t execution;

@@ -3,6 +3,7 @@
 #include "host/output.h"
 #include "host/plan_file.h"
 #include "host/plan_text.h"
+#include "host/streaming_verify.h"
 #include "options.h"
 #include "pictures.h"
 #include "sweep.h"
@@ -118,7 +119,8 @@ static int tell(const options_t *options, const berth_plan_report_t *report) {
   return outcome->status == BERTH_UNDECIDED ? EXIT_UNDECIDED : EXIT_DONE;
 }
 
-static int plan(const options_t *options, const berth_subject_t *subject) {
+static int plan(const options_t *options, const berth_subject_t *subject,
+                berth_streaming_t *streaming) {
   berth_complaint_t complaint;
   berth_plan_report_t report;
   if (berth_plan_report_start(subject, &options->subject, &report, &complaint) != BERTH_OK) {
@@ -126,6 +128,7 @@ static int plan(const options_t *options, const berth_subject_t *subject) {
   }
   report.capacity = options->planning.capacity;
   report.conflicts = options->conflicts;
+  report.streaming = streaming;
   berth_subject_t usage;
   if (!usage_open(options, &report, &usage, &complaint)) return failed(&complaint);
 
@@ -138,12 +141,32 @@ static int plan(const options_t *options, const berth_subject_t *subject) {
     report.outcome = &outcomes[best];
     report.outcomes = outcomes;
     report.outcome_count = count;
-    status = tell(options, &report);
+    bool right =
+        streaming == NULL || !outcomes[best].has_plan ||
+        berth_streaming_verify(streaming, outcomes[best].plan.placements, &complaint) == BERTH_OK;
+    status = right ? tell(options, &report) : failed(&complaint);
   } else {
     failed(&complaint);
   }
   for (uint32_t i = 0; i < count; i++) berth_outcome_free(&outcomes[i]);
   usage_close(&report, &usage);
+  return status;
+}
+
+/* Lets the subject be a streamed plan's first, if asked for. */
+static int stream_and_plan(const options_t *options, berth_subject_t *subject) {
+  if (options->streaming.mode == BERTH_STREAMING_OFF) return plan(options, subject, NULL);
+  berth_streaming_options_t wanted = options->streaming;
+  wanted.align = options->subject.align;
+  berth_complaint_t complaint;
+  berth_streaming_t streaming;
+  if (berth_streaming_make(subject, &wanted, &streaming, &complaint) != BERTH_OK) {
+    return failed(&complaint);
+  }
+  options_t placing = *options;
+  if (placing.planning.work_limit == 0) placing.planning.work_limit = BERTH_STREAMING_WORK;
+  int status = plan(&placing, subject, &streaming);
+  berth_streaming_free(&streaming);
   return status;
 }
 
@@ -162,7 +185,7 @@ int command_plan(int argc, char **argv) {
                BERTH_OK) {
       status = failed(&complaint);
     } else {
-      status = plan(&options, &subject);
+      status = stream_and_plan(&options, &subject);
       berth_subject_close(&subject);
     }
   }

@@ -12,14 +12,16 @@ typedef struct berth_plan_report {
   const berth_outcome_t *outcome;  /* the plan; NULL: none was asked for */
   const berth_outcome_t *outcomes; /* of all planners that were tried, `outcome` among them */
   uint32_t outcome_count;
-  berth_totals_t folded;               /* models only */
-  berth_totals_t unfolded;             /* models only */
-  uint64_t capacity;                   /* 0: none was given */
-  uint32_t load_step;                  /* the first step whose load is the largest */
-  uint64_t load;                       /* that load */
-  bool folds;                          /* operators on constants count as folded */
-  bool conflicts;                      /* say which buffers may not overlap */
-  bool allocations;                    /* print the table of all buffers (JSON has them anyway) */
+  berth_totals_t folded;   /* models only */
+  berth_totals_t unfolded; /* models only */
+  uint64_t capacity;       /* 0: none was given */
+  uint32_t load_step;      /* the first step whose load is the largest */
+  uint64_t load;           /* that load */
+  bool folds;              /* operators on constants count as folded */
+  bool conflicts;          /* say which buffers may not overlap */
+  bool allocations;        /* print the table of all buffers (JSON has them anyway) */
+  const struct berth_streaming
+      *streaming;                      /* the streamed plan that `subject` is; NULL: it is none */
   const struct berth_advices *advices; /* models only: what would lower the peak; NULL: not asked */
   const struct berth_running
       *running;       /* models only: what Berth needs to run it; NULL: not asked */

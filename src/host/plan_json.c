@@ -3,6 +3,7 @@
 #include "host/json.h"
 #include "host/peak_print.h"
 #include "host/plan_file.h"
+#include "host/streaming_print.h"
 #include "host/usage.h"
 
 #include <string.h>
@@ -148,6 +149,7 @@ void berth_plan_json_summary(const berth_plan_report_t *report, berth_json_t *js
   if (outcome != NULL && outcome->status == BERTH_INFEASIBLE) write_obstacle(report, json);
   write_regions(report, json);
   write_outcomes(report, json);
+  if (report->streaming != NULL) berth_streaming_json(report->streaming, json);
   write_dynamic(subject, json);
   berth_peaks_json(report, json);
 }

@@ -4,6 +4,7 @@
 #include "host/anatomy.h"
 #include "host/draw.h"
 #include "host/peak_print.h"
+#include "host/streaming_print.h"
 #include "host/table.h"
 #include "host/text.h"
 #include "host/usage.h"
@@ -305,6 +306,7 @@ bool berth_plan_print(const berth_plan_report_t *report, berth_terminal_t termin
   bool good = print_verdict(report, terminal, stream);
   if (outcome->status == BERTH_INFEASIBLE) return good;
   print_totals(report, stream);
+  if (report->streaming != NULL) good &= berth_streaming_print(report->streaming, stream);
   if (report->outcome_count > 1) good &= print_outcomes(report, stream);
   uint32_t regions = subject->problem.region_count > 0 ? subject->problem.region_count : 1;
   for (uint32_t r = 0; r < regions && outcome->has_plan; r++) {

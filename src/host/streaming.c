@@ -1,0 +1,188 @@
+/* Chooses how to stream a model: the search's offers, placed. */
+#include "host/streaming.h"
+#include <stdlib.h>
+#include <string.h>
+
+static berth_status_t out_of_memory(const berth_subject_t *subject, berth_complaint_t *complaint) {
+  berth_complain(complaint, "%s: out of memory", subject->path);
+  return BERTH_ERROR_MEMORY;
+}
+
+void *berth_streaming_take(berth_streaming_t *streaming, size_t count, size_t element) {
+  if (streaming->memory_count == sizeof streaming->memory / sizeof *streaming->memory) return NULL;
+  void *memory = calloc(count + 1, element);
+  if (memory != NULL) streaming->memory[streaming->memory_count++] = memory;
+  return memory;
+}
+
+void berth_streaming_free(berth_streaming_t *streaming) {
+  for (uint32_t i = 0; i < streaming->memory_count; i++) free(streaming->memory[i]);
+  if (streaming->contracts.table != NULL) berth_contracts_free(&streaming->contracts);
+  memset(streaming, 0, sizeof *streaming);
+}
+
+/* ---- The network ----------------------------------------------------------------------------- */
+
+static berth_status_t read_network(berth_streaming_t *s, const berth_subject_t *subject) {
+  berth_status_t status = berth_contracts_make(&subject->model, NULL, &s->contracts);
+  if (status != BERTH_OK) return status;
+  berth_subgraph_t subgraph = berth_model_subgraph(&subject->model, 0);
+  uint32_t tensors = subgraph.tensor_count, steps = subgraph.operator_count;
+  size_t buffers = (size_t)subject->problem.buffer_count + (size_t)steps * BERTH_SCRATCH_MAX;
+  s->tensors = berth_streaming_take(s, tensors, sizeof *s->tensors);
+  s->rings = berth_streaming_take(s, tensors, sizeof *s->rings);
+  s->buffer_of = berth_streaming_take(s, tensors, sizeof *s->buffer_of);
+  s->step_of = berth_streaming_take(s, steps, sizeof *s->step_of);
+  s->buffers = berth_streaming_take(s, buffers, sizeof *s->buffers);
+  s->labels = berth_streaming_take(s, buffers, sizeof *s->labels);
+  s->runs = berth_streaming_take(s, steps, sizeof *s->runs);
+  s->overlaps =
+      berth_streaming_take(s, (size_t)steps * BERTH_STREAM_OVERLAPS_MAX, sizeof *s->overlaps);
+  s->pairs =
+      berth_streaming_take(s, (size_t)steps * (BERTH_STREAM_OVERLAPS_MAX + 1), sizeof *s->pairs);
+  if (s->memory_count != 9) return BERTH_ERROR_MEMORY;
+  for (uint32_t i = 0; i < tensors; i++) {
+    berth_value_t value = berth_interpreter_tensor(&s->contracts.interpreter, 0, i);
+    s->tensors[i] = (berth_stream_tensor_t){0, 1, 0};
+    if (!value.known || value.constant) continue;
+    s->tensors[i] = berth_stream_tensor(value.rank, value.dims, value.bytes);
+  }
+  for (uint32_t i = 0; i < steps; i++) s->step_of[i] = i;
+  s->network = (berth_stream_network_t){.model = &subject->model,
+                                        .contracts = s->contracts.table,
+                                        .tensors = s->tensors,
+                                        .order = NULL};
+  return BERTH_OK;
+}
+
+static berth_status_t make_stream(berth_streaming_t *s, uint32_t steps) {
+  size_t bytes;
+  berth_status_t status = berth_stream_workspace(&s->network, 0, steps - 1, &bytes);
+  if (status != BERTH_OK) return status;
+  void *memory = berth_streaming_take(s, bytes, 1);
+  if (memory == NULL) return BERTH_ERROR_MEMORY;
+  status = berth_stream_init(&s->network, 0, steps - 1, memory, bytes, &s->stream);
+  if (status == BERTH_OK) status = berth_stream_measure_workspace(&s->stream, &s->measure_bytes);
+  if (status != BERTH_OK) return status;
+  s->measure_memory = berth_streaming_take(s, s->measure_bytes, 1);
+  return s->measure_memory != NULL ? BERTH_OK : BERTH_ERROR_MEMORY;
+}
+
+static berth_status_t search(berth_streaming_t *s, const berth_subject_t *subject,
+                             const berth_streaming_options_t *options) {
+  const berth_stream_search_options_t wanted = {.push_inputs = options->push_inputs,
+                                                .pull_outputs = options->pull_outputs,
+                                                .align = options->align};
+  size_t bytes;
+  berth_status_t status = berth_stream_search_workspace(&s->network, &bytes);
+  if (status != BERTH_OK) return status;
+  void *memory = berth_streaming_take(s, bytes, 1);
+  if (memory == NULL) return BERTH_ERROR_MEMORY;
+  return berth_stream_search(&s->network, &subject->graph, &wanted, memory, bytes, &s->result);
+}
+
+/* ---- The choice ------------------------------------------------------------------------------ */
+
+static berth_problem_t problem_of(const berth_streaming_t *s, const berth_subject_t *subject) {
+  berth_problem_t problem = subject->problem;
+  problem.buffers = s->buffers;
+  problem.buffer_count = s->buffer_count;
+  problem.pairs = s->pair_count > 0 ? s->pairs : NULL;
+  problem.pair_count = s->pair_count;
+  return problem;
+}
+
+/* Takes over the runs of an offer; `single`: one row at a time, whatever it says. */
+static berth_status_t set(berth_streaming_t *s, const berth_subject_t *subject, uint32_t choice,
+                          bool single, uint32_t align) {
+  const berth_stream_choice_t *it = &s->result.choices[choice];
+  for (uint32_t i = 0; i < it->run_count; i++) {
+    s->runs[i] = s->result.runs[it->first_run + i];
+    if (single) s->runs[i].block = 1;
+  }
+  return berth_streaming_set(s, subject, s->runs, it->run_count, align);
+}
+
+static berth_status_t place(berth_streaming_t *s, const berth_subject_t *subject, uint64_t *peak,
+                            berth_complaint_t *complaint) {
+  berth_problem_t problem = problem_of(s, subject);
+  const berth_planning_t planning = {.work_limit = BERTH_STREAMING_WORK};
+  berth_outcome_t outcome;
+  berth_status_t status =
+      berth_planning_run(&berth_planner_best, &problem, &planning, &outcome, complaint);
+  *peak = status == BERTH_OK && outcome.has_plan ? outcome.plan.peak : UINT64_MAX;
+  berth_outcome_free(&outcome);
+  return status;
+}
+
+/* Places one offer, thoroughly enough to compare; with small rings if large ones don't fit. */
+static berth_status_t try_choice(berth_streaming_t *s, const berth_subject_t *subject,
+                                 uint32_t choice, uint32_t align, berth_complaint_t *complaint) {
+  berth_streaming_trial_t *trial = &s->trials[choice];
+  berth_status_t status = set(s, subject, choice, false, align);
+  if (status == BERTH_OK) status = place(s, subject, &trial->peak, complaint);
+  if (status != BERTH_OK || trial->peak <= trial->choice.load) return status;
+  uint64_t peak;
+  status = set(s, subject, choice, true, align);
+  if (status == BERTH_OK) status = place(s, subject, &peak, complaint);
+  if (status == BERTH_OK && peak < trial->peak) {
+    trial->peak = peak;
+    trial->single = true;
+  }
+  return status;
+}
+
+/* Offers come by rising load. One whose load alone is no better than a placed peak can't win. */
+static berth_status_t choose(berth_streaming_t *s, const berth_subject_t *subject,
+                             berth_streaming_mode_t mode, uint32_t align,
+                             berth_complaint_t *complaint) {
+  uint64_t best = UINT64_MAX;
+  for (uint32_t i = 0; i < s->result.choice_count; i++) {
+    s->trials[i] = (berth_streaming_trial_t){s->result.choices[i], UINT64_MAX, false};
+  }
+  for (uint32_t i = 0; i < s->result.choice_count; i++) {
+    uint64_t enough = mode == BERTH_STREAMING_AUTO && best < UINT64_MAX ? best + best / 16 : best;
+    if (s->result.choices[i].load >= enough) break;
+    berth_status_t status = try_choice(s, subject, i, align, complaint);
+    if (status != BERTH_OK) return status;
+    if (s->trials[i].peak < best) {
+      best = s->trials[i].peak;
+      s->chosen = i;
+    }
+  }
+  for (uint32_t i = 0; i < s->result.choice_count && mode == BERTH_STREAMING_AUTO; i++) {
+    if (s->trials[i].peak <= best + best / 16) s->chosen = i; /* later ones need fewer calls */
+  }
+  return set(s, subject, s->chosen, s->trials[s->chosen].single, align);
+}
+
+berth_status_t berth_streaming_make(berth_subject_t *subject,
+                                    const berth_streaming_options_t *options,
+                                    berth_streaming_t *streaming, berth_complaint_t *complaint) {
+  memset(streaming, 0, sizeof *streaming);
+  if (!subject->is_model || subject->problem.region_count > 1) {
+    berth_complain(complaint, "%s: only models can be streamed, in one region", subject->path);
+    return BERTH_ERROR_UNSUPPORTED;
+  }
+  uint32_t steps = berth_model_subgraph(&subject->model, 0).operator_count;
+  if (options->mode == BERTH_STREAMING_OFF || steps == 0) return BERTH_OK;
+  uint32_t align = options->align != 0 ? options->align : 16;
+  berth_complain(complaint, "%s: cannot be streamed", subject->path);
+  berth_status_t status = read_network(streaming, subject);
+  if (status == BERTH_OK) status = make_stream(streaming, steps);
+  if (status == BERTH_OK) status = search(streaming, subject, options);
+  if (status == BERTH_OK) status = choose(streaming, subject, options->mode, align, complaint);
+  if (status == BERTH_ERROR_MEMORY) out_of_memory(subject, complaint);
+  if (status != BERTH_OK) {
+    berth_streaming_free(streaming);
+    return status;
+  }
+  subject->problem = problem_of(streaming, subject);
+  subject->labels = streaming->labels;
+  subject->buffers = streaming->buffers;
+  subject->sum_bytes = 0;
+  for (uint32_t i = 0; i < streaming->buffer_count; i++) {
+    subject->sum_bytes += streaming->buffers[i].size;
+  }
+  return BERTH_OK;
+}

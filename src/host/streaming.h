@@ -1,0 +1,88 @@
+/* Streaming a model on a host: contracts, search, and the buffers of a streamed plan.
+ *
+ * Used by `berth plan --stream`, and by whoever runs a model with a streamed plan. The search
+ * (berth_stream_search) offers ways to stream by an estimate of their peaks; each is placed here,
+ * and the smallest placed peak decides. Every streamed plan is followed by the verifier
+ * (host/streaming_verify.h) before anyone sees it.
+ */
+#ifndef BERTH_SRC_HOST_STREAMING_H
+#define BERTH_SRC_HOST_STREAMING_H
+
+#include "berth/stream.h"
+#include "host/planning.h"
+#include "host/subject.h"
+#include "optimize/contracts.h"
+
+/* The planner's default budget for one streamed plan: pairs hide from it how low a peak can be, so
+ * that it would go on looking for a long time. */
+#define BERTH_STREAMING_WORK UINT64_C(300000)
+
+typedef enum berth_streaming_mode {
+  BERTH_STREAMING_OFF,
+  BERTH_STREAMING_AUTO, /* the fewest calls among plans within a sixteenth of the smallest peak */
+  BERTH_STREAMING_MAX   /* the smallest peak */
+} berth_streaming_mode_t;
+
+typedef struct berth_streaming_options {
+  berth_streaming_mode_t mode;
+  bool push_inputs;  /* the caller delivers inputs row by row */
+  bool pull_outputs; /* and takes outputs so */
+  uint32_t align;    /* 0: 16 */
+} berth_streaming_options_t;
+
+/* One way that was tried. */
+typedef struct berth_streaming_trial {
+  berth_stream_choice_t choice;
+  uint64_t peak; /* placed; UINT64_MAX: not tried, there was a better one */
+  bool single;   /* with one row at a time, since larger rings don't fit */
+} berth_streaming_trial_t;
+
+typedef struct berth_streaming {
+  berth_contracts_t contracts;
+  berth_stream_network_t network;
+  berth_stream_tensor_t *tensors;
+  berth_stream_t stream; /* of all steps */
+  void *measure_memory;
+  size_t measure_bytes;
+  berth_stream_result_t result;
+  berth_streaming_trial_t trials[BERTH_STREAM_CHOICES_MAX];
+  uint32_t chosen; /* of result.choices */
+
+  berth_stream_plan_t plan; /* the one that was chosen */
+  berth_stream_run_t *runs;
+  uint32_t *rings;
+  berth_stream_overlap_t *overlaps; /* of all its runs */
+  uint32_t overlap_count;
+
+  berth_buffer_t *buffers; /* what to place: of the subject's tensors, then scratch */
+  berth_label_t *labels;
+  uint32_t buffer_count;
+  berth_pair_t *pairs;
+  uint32_t pair_count;
+  uint32_t *buffer_of; /* of each tensor of subgraph 0; UINT32_MAX: none */
+  uint32_t *step_of;   /* of each operator of subgraph 0 */
+  void *memory[12];
+  uint32_t memory_count;
+} berth_streaming_t;
+
+/* Searches, chooses and lets `subject` be the streamed plan's problem. The subject then uses
+ * memory of `*streaming`, which must be freed after it. A model in which nothing can be streamed is
+ * left as it is, with plan.run_count 0. Errors: MEMORY, OVERFLOW, UNSUPPORTED (a problem file). */
+berth_status_t berth_streaming_make(berth_subject_t *subject,
+                                    const berth_streaming_options_t *options,
+                                    berth_streaming_t *streaming, berth_complaint_t *complaint);
+void berth_streaming_free(berth_streaming_t *streaming);
+
+/* Lets `streaming` hold the plan of these runs: rings, overlaps, buffers, pairs;
+ * streaming_problem.c. Errors: MEMORY, ARGUMENT (a run is none). */
+berth_status_t berth_streaming_set(berth_streaming_t *streaming, const berth_subject_t *subject,
+                                   const berth_stream_run_t *runs, uint32_t run_count,
+                                   uint32_t align);
+
+/* Zeroed memory that berth_streaming_free frees; NULL if there is none. */
+void *berth_streaming_take(berth_streaming_t *streaming, size_t count, size_t element);
+
+/* The run that a step belongs to, or NULL. */
+const berth_stream_run_t *berth_streaming_run_at(const berth_streaming_t *streaming, uint32_t step);
+
+#endif

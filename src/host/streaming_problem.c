@@ -1,0 +1,227 @@
+/* A streamed plan as a planning problem: rings instead of tensors, lifetimes as wide as runs, and
+ * pairs for rows that may lie over rows.
+ *
+ * All steps of a run happen at once, piece by piece, so what is live in one of them is live in all.
+ * Only the scratch of a single call is not: each operator's keeps its own step, so that the planner
+ * lets them share.
+ */
+#include "host/streaming.h"
+#include <stdlib.h>
+#include <string.h>
+
+const berth_stream_run_t *berth_streaming_run_at(const berth_streaming_t *streaming,
+                                                 uint32_t step) {
+  for (uint32_t i = 0; i < streaming->plan.run_count; i++) {
+    const berth_stream_run_t *run = &streaming->plan.runs[i];
+    if (step >= run->first && step <= run->last) return run;
+  }
+  return NULL;
+}
+
+static uint64_t rounded(uint64_t bytes, uint32_t align) {
+  return (bytes + align - 1) / align * align;
+}
+
+static berth_operator_t operator_at(const berth_streaming_t *s, uint32_t step) {
+  uint32_t op = s->network.order != NULL ? s->network.order[step] : step;
+  return berth_model_operator(s->network.model, 0, op);
+}
+
+/* ---- Rings and overlaps ---------------------------------------------------------------------- */
+
+/* Measures every run; rings and overlaps are then the plan's. */
+static berth_status_t measure_runs(berth_streaming_t *s) {
+  uint32_t tensors = berth_model_subgraph(s->network.model, 0).tensor_count;
+  memset(s->rings, 0, tensors * sizeof *s->rings);
+  s->overlap_count = 0;
+  for (uint32_t i = 0; i < s->plan.run_count; i++) {
+    berth_stream_measure_t measure = {.rings = s->rings};
+    berth_status_t status = berth_stream_measure(&s->stream, &s->network, &s->plan.runs[i],
+                                                 s->measure_memory, s->measure_bytes, &measure);
+    if (status != BERTH_OK) return status;
+    memcpy(&s->overlaps[s->overlap_count], measure.overlaps,
+           measure.overlap_count * sizeof *s->overlaps);
+    s->overlap_count += measure.overlap_count;
+  }
+  return BERTH_OK;
+}
+
+/* ---- Buffers -------------------------------------------------------------------------------- */
+
+/* Makes a lifetime as wide as the runs that it touches. */
+static void widen(const berth_streaming_t *s, berth_buffer_t *buffer) {
+  const berth_stream_run_t *run = berth_streaming_run_at(s, buffer->first);
+  if (run != NULL) buffer->first = run->first;
+  run = berth_streaming_run_at(s, buffer->last);
+  if (run != NULL) buffer->last = run->last;
+}
+
+static bool is_output(const berth_streaming_t *s, uint32_t tensor) {
+  berth_vector_t outputs = berth_model_subgraph(s->network.model, 0).outputs;
+  for (uint32_t i = 0; i < outputs.count; i++) {
+    if ((uint32_t)berth_vector_int(outputs, i) == tensor) return true;
+  }
+  return false;
+}
+
+/* A tensor of the main subgraph, as the plan has it. */
+static void fit_tensor(const berth_streaming_t *s, const berth_graph_tensor_t *info,
+                       berth_buffer_t *buffer, berth_label_t *label, uint32_t align) {
+  uint32_t ring = s->rings[info->tensor];
+  widen(s, buffer);
+  if (ring == 0) return;
+  label->bytes = 0;
+  if (ring != BERTH_STREAM_NOTHING) {
+    label->bytes = (uint64_t)ring * s->tensors[info->tensor].row_bytes;
+  }
+  buffer->size = rounded(label->bytes, align);
+  uint32_t at = info->producer != BERTH_NOBODY ? s->step_of[info->producer] : info->last;
+  const berth_stream_run_t *run = berth_streaming_run_at(s, at);
+  if (run == NULL) return;
+  buffer->first = run->first;
+  if (is_output(s, info->tensor) || info->producer == BERTH_NOBODY) buffer->last = run->last;
+}
+
+static void add_scratch(berth_streaming_t *s, uint32_t step, uint32_t align) {
+  uint32_t op = s->network.order != NULL ? s->network.order[step] : step;
+  const berth_contract_t *contract = &s->network.contracts[op];
+  const berth_stream_run_t *run = berth_streaming_run_at(s, step);
+  berth_operator_t info = operator_at(s, step);
+  for (uint32_t i = 0; i < BERTH_SCRATCH_MAX; i++) {
+    bool sums = i == 0 && run != NULL && contract->kind == BERTH_ACCUMULATING;
+    uint64_t bytes = contract->scratch[i];
+    if (sums && contract->accumulator > bytes) bytes = contract->accumulator;
+    if (bytes == 0) continue;
+    berth_buffer_t *buffer = &s->buffers[s->buffer_count];
+    *buffer =
+        berth_buffer(rounded(bytes, align), sums ? run->first : step, sums ? run->last : step);
+    buffer->align = align;
+    s->labels[s->buffer_count++] = (berth_label_t){.name = berth_operator_name(&info),
+                                                   .bytes = bytes,
+                                                   .subgraph = BERTH_NOBODY,
+                                                   .tensor = BERTH_NOBODY,
+                                                   .kind = BERTH_KIND_SCRATCH,
+                                                   .has_kind = true,
+                                                   .op_subgraph = 0,
+                                                   .op = op,
+                                                   .part = i};
+  }
+}
+
+static void make_buffers(berth_streaming_t *s, const berth_subject_t *subject, uint32_t align) {
+  uint32_t tensors = berth_model_subgraph(s->network.model, 0).tensor_count;
+  for (uint32_t i = 0; i < tensors; i++) s->buffer_of[i] = UINT32_MAX;
+  s->buffer_count = subject->problem.buffer_count;
+  for (uint32_t i = 0; i < s->buffer_count; i++) {
+    s->buffers[i] = subject->problem.buffers[i];
+    berth_label_t *label = &s->labels[i];
+    *label = subject->labels[i];
+    if (label->subgraph != 0) continue;
+    s->buffer_of[label->tensor] = i;
+    const berth_graph_tensor_t *info =
+        &subject->graph.tensors[subject->graph.bases[0] + label->tensor];
+    if (info->allocation == BERTH_ALLOCATION_ARENA_RW)
+      fit_tensor(s, info, &s->buffers[i], label, align);
+  }
+  for (uint32_t step = 0; step < s->plan.step_count; step++) add_scratch(s, step, align);
+}
+
+/* ---- Pairs ---------------------------------------------------------------------------------- */
+
+/* Does the tensor's buffer die within these steps? */
+static bool dies_in(const berth_streaming_t *s, uint32_t tensor, uint32_t first, uint32_t last) {
+  uint32_t buffer = s->buffer_of[tensor];
+  return buffer != UINT32_MAX && s->buffers[buffer].last >= first &&
+         s->buffers[buffer].last <= last;
+}
+
+static void add_pair(berth_streaming_t *s, uint32_t a, uint32_t b, berth_relation_t relation,
+                     uint64_t bytes) {
+  s->pairs[s->pair_count++] = (berth_pair_t){a, b, relation, bytes};
+}
+
+/* Buffer `made` may begin at most `distance` bytes after where `read` begins. As a pair: the end of
+ * the one may lie under the beginning of the other, so far and no farther. A pair that permits all
+ * of one of the two would permit any place, so it stays one byte below. */
+static void add_distance(berth_streaming_t *s, uint32_t made, uint32_t read, int64_t distance) {
+  int64_t made_size = (int64_t)s->buffers[made].size, read_size = (int64_t)s->buffers[read].size;
+  if (made_size == 0 || read_size == 0) return;
+  if (distance == INT64_MAX) {
+    add_pair(s, read, made, BERTH_HEAD, (uint64_t)read_size);
+    return;
+  }
+  int64_t most = read_size - 1 - made_size;
+  if (distance > most && distance >= 0) distance = most >= 0 ? most : -1;
+  int64_t common = made_size + distance;
+  if (common <= 0) return;
+  if (common < read_size) {
+    add_pair(s, read, made, BERTH_HEAD, (uint64_t)common);
+  } else {
+    add_pair(s, made, read, BERTH_TAIL, (uint64_t)common);
+  }
+}
+
+/* What lies over what in a run. */
+static void add_overlap(berth_streaming_t *s, const berth_stream_overlap_t *overlap,
+                        bool *is_shared) {
+  uint32_t made = s->buffer_of[overlap->made], read = s->buffer_of[overlap->read];
+  if (made == UINT32_MAX || read == UINT32_MAX) return;
+  const berth_stream_run_t *run = berth_streaming_run_at(s, s->buffers[made].first);
+  if (run == NULL || !dies_in(s, overlap->read, run->first, run->last)) return;
+  if (overlap->in_place && !is_shared[overlap->read] &&
+      s->buffers[made].size == s->buffers[read].size) {
+    is_shared[overlap->read] = true;
+    add_pair(s, read, made, BERTH_SHARE, 0);
+    return;
+  }
+  add_distance(s, made, read, overlap->distance);
+}
+
+/* A step that runs whole and may write over an input that dies in it. */
+static void add_in_place(berth_streaming_t *s, uint32_t step, bool *is_shared) {
+  berth_operator_t op = operator_at(s, step);
+  uint32_t index = s->network.order != NULL ? s->network.order[step] : step;
+  const berth_contract_t *contract = &s->network.contracts[index];
+  int32_t output = op.outputs.count > 0 ? berth_vector_int(op.outputs, 0) : BERTH_NO_TENSOR;
+  if (!contract->known || output < 0 || s->buffer_of[output] == UINT32_MAX) return;
+  for (uint32_t i = 0; i < op.inputs.count && i < 32; i++) {
+    int32_t input = berth_vector_int(op.inputs, i);
+    if (input < 0 || !(contract->in_place >> i & 1u) || s->rings[input] != 0) continue;
+    uint32_t from = s->buffer_of[input], to = s->buffer_of[output];
+    if (from == UINT32_MAX || is_shared[input] || s->buffers[from].size != s->buffers[to].size ||
+        s->labels[from].bytes != s->labels[to].bytes ||
+        s->labels[from].kind == BERTH_KIND_VARIABLE || !dies_in(s, (uint32_t)input, step, step)) {
+      continue;
+    }
+    is_shared[input] = true;
+    add_pair(s, from, to, BERTH_SHARE, 0);
+    return;
+  }
+}
+
+static berth_status_t make_pairs(berth_streaming_t *s) {
+  uint32_t tensors = berth_model_subgraph(s->network.model, 0).tensor_count;
+  bool *is_shared = calloc((size_t)tensors + 1, sizeof *is_shared);
+  if (is_shared == NULL) return BERTH_ERROR_MEMORY;
+  s->pair_count = 0;
+  for (uint32_t i = 0; i < s->overlap_count; i++) add_overlap(s, &s->overlaps[i], is_shared);
+  for (uint32_t step = 0; step < s->plan.step_count; step++) {
+    if (berth_streaming_run_at(s, step) == NULL) add_in_place(s, step, is_shared);
+  }
+  free(is_shared);
+  return BERTH_OK;
+}
+
+berth_status_t berth_streaming_set(berth_streaming_t *s, const berth_subject_t *subject,
+                                   const berth_stream_run_t *runs, uint32_t run_count,
+                                   uint32_t align) {
+  s->plan = (berth_stream_plan_t){.order = s->network.order,
+                                  .step_count = subject->graph.step_count,
+                                  .runs = runs,
+                                  .run_count = run_count,
+                                  .rings = s->rings};
+  berth_status_t status = measure_runs(s);
+  if (status != BERTH_OK) return status;
+  make_buffers(s, subject, align);
+  return make_pairs(s);
+}

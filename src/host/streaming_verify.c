@@ -1,0 +1,311 @@
+/* The verifier of streamed plans: every command that shows one runs it.
+ *
+ * Written from the definition. Memory is a map that says for each granule (the largest number of
+ * bytes that divides all rows and offsets) whose row lies there. Steps and pieces happen in order;
+ * each writes its rows, sums and scratch into the map, and what it reads must lie there whole
+ * before and after: an operator may write while it still reads. Only a row that the contract lets
+ * be written in place may be gone afterwards, if the row of the same number took its very place. At
+ * the end the outputs must be there. Which rows are read comes from the words of contract.h. With
+ * the search, it shares the row schedule, which is the interpreter's as well, and nothing else.
+ *
+ * Cost: all bytes written and read, divided by the granule.
+ */
+#include "host/streaming_verify.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NOBODYS 0u
+
+typedef struct following {
+  berth_streaming_t *s;
+  const berth_placement_t *placements;
+  berth_complaint_t *complaint;
+  uint32_t *owners; /* of each granule */
+  uint64_t granules;
+  uint64_t granule;  /* bytes */
+  uint32_t *names;   /* number of row 0 of each tensor; row r is names + r */
+  uint32_t *scratch; /* of each operator and part: its buffer, or UINT32_MAX */
+  const berth_stream_piece_t *piece;
+} following_t;
+
+/* ---- The map -------------------------------------------------------------------------------- */
+
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+  while (b != 0) {
+    uint64_t rest = a % b;
+    a = b, b = rest;
+  }
+  return a;
+}
+
+static bool has_memory(const following_t *f, int32_t tensor) {
+  if (tensor < 0) return false;
+  uint32_t buffer = f->s->buffer_of[tensor];
+  return buffer != UINT32_MAX && f->s->buffers[buffer].size > 0 && f->s->tensors[tensor].rows > 0;
+}
+
+/* Where row `row` of a tensor begins. */
+static uint64_t place_of(const following_t *f, uint32_t tensor, uint32_t row) {
+  uint32_t ring = f->s->rings[tensor];
+  uint64_t at = ring > 0 ? row % ring : row;
+  return f->placements[f->s->buffer_of[tensor]].offset + at * f->s->tensors[tensor].row_bytes;
+}
+
+static void fill(const following_t *f, uint64_t offset, uint64_t bytes, uint32_t owner) {
+  for (uint64_t i = offset / f->granule; i < (offset + bytes) / f->granule; i++) {
+    f->owners[i] = owner;
+  }
+}
+
+/* The first granule in which somebody else's bytes are, or UINT64_MAX. */
+static uint64_t spoiled(const following_t *f, uint64_t offset, uint64_t bytes, uint32_t owner) {
+  for (uint64_t i = offset / f->granule; i < (offset + bytes) / f->granule; i++) {
+    if (f->owners[i] != owner) return i * f->granule;
+  }
+  return UINT64_MAX;
+}
+
+static berth_status_t found(const following_t *f, uint32_t tensor, uint32_t row, uint64_t byte,
+                            const char *when) {
+  berth_complain(f->complaint,
+                 "the streamed plan is wrong: row %" PRIu32 " of tensor %" PRIu32
+                 " is overwritten at byte %" PRIu64 " %s (step %" PRIu32 ", rows %" PRIu32
+                 " to %" PRIu32 ")",
+                 row, tensor, byte, when, f->piece->step, f->piece->first_row, f->piece->last_row);
+  return BERTH_ERROR_INTERNAL;
+}
+
+/* ---- What a piece reads and writes ------------------------------------------------------------
+ */
+
+static void write_rows(const following_t *f, int32_t tensor, uint32_t first, uint32_t last) {
+  if (!has_memory(f, tensor)) return;
+  uint64_t bytes = f->s->tensors[tensor].row_bytes;
+  for (uint32_t row = first; row < last; row++) {
+    fill(f, place_of(f, (uint32_t)tensor, row), bytes, f->names[tensor] + row);
+  }
+}
+
+/* May row `row` of input `index` be gone, since output row `row` is in its very place? */
+static bool is_replaced(const following_t *f, const berth_operator_t *op,
+                        const berth_contract_t *contract, uint32_t index, uint32_t row) {
+  int32_t input = berth_vector_int(op->inputs, index);
+  int32_t output = op->outputs.count > 0 ? berth_vector_int(op->outputs, 0) : BERTH_NO_TENSOR;
+  if (index >= 32 || !(contract->in_place >> index & 1u) || !has_memory(f, output)) return false;
+  if (contract->kind == BERTH_WHOLE || f->s->tensors[output].rows != f->s->tensors[input].rows) {
+    return place_of(f, (uint32_t)output, 0) == place_of(f, (uint32_t)input, 0);
+  }
+  return row >= f->piece->first_row && row < f->piece->last_row &&
+         f->s->tensors[output].row_bytes == f->s->tensors[input].row_bytes &&
+         place_of(f, (uint32_t)output, row) == place_of(f, (uint32_t)input, row);
+}
+
+static int64_t floor_of(int64_t a, int64_t b) {
+  return a >= 0 ? a / b : -((b - 1 - a) / b);
+}
+
+/* Looks at rows [first, last) of an input. */
+static berth_status_t look(const following_t *f, const berth_operator_t *op,
+                           const berth_contract_t *contract, uint32_t index, uint32_t tensor,
+                           int64_t first, int64_t last, bool after) {
+  for (int64_t row = first; row < last; row++) {
+    uint32_t r = (uint32_t)row;
+    uint64_t byte =
+        spoiled(f, place_of(f, tensor, r), f->s->tensors[tensor].row_bytes, f->names[tensor] + r);
+    if (byte == UINT64_MAX || (after && is_replaced(f, op, contract, index, r))) continue;
+    return found(f, tensor, r, byte, after ? "while it is read" : "before it is read");
+  }
+  return BERTH_OK;
+}
+
+/* The rows of input `index` that the piece reads. */
+static berth_status_t look_at_input(const following_t *f, const berth_operator_t *op,
+                                    const berth_contract_t *contract, uint32_t index, bool streamed,
+                                    bool after) {
+  int32_t named = berth_vector_int(op->inputs, index);
+  if (named < 0) return BERTH_OK;
+  uint32_t tensor = (uint32_t)named;
+  if (streamed) tensor = berth_stream_seen(&f->s->stream, f->piece->step, tensor);
+  if (!has_memory(f, (int32_t)tensor)) return BERTH_OK;
+  int64_t rows = f->s->tensors[tensor].rows;
+  bool is_cut = streamed && contract->kind == BERTH_ROW_LOCAL;
+  const berth_window_t *w =
+      &contract->windows[index < BERTH_WINDOWS_MAX ? index : BERTH_WINDOWS_MAX - 1];
+  if (streamed && contract->kind == BERTH_ACCUMULATING && index == 0) {
+    return look(f, op, contract, index, tensor, f->piece->first_row, f->piece->last_row, after);
+  }
+  if (!is_cut || w->extent == 0) return look(f, op, contract, index, tensor, 0, rows, after);
+  uint32_t output = (uint32_t)berth_vector_int(op->outputs, 0);
+  int64_t height = f->s->tensors[output].batch_rows, batch = f->s->tensors[tensor].batch_rows;
+  for (int64_t row = f->piece->first_row; row < f->piece->last_row; row++) {
+    int64_t low = floor_of(row % height * w->numerator, w->denominator) + w->offset;
+    int64_t high = low + w->extent, base = row / height * batch;
+    if (low < 0) low = 0;
+    if (high > batch) high = batch;
+    berth_status_t status = look(f, op, contract, index, tensor, base + low, base + high, after);
+    if (status != BERTH_OK) return status;
+  }
+  return BERTH_OK;
+}
+
+/* Scratch is written in every call; sums must outlast all calls from the first to the last. */
+static berth_status_t use_scratch(const following_t *f, uint32_t op, bool sums, bool begins,
+                                  bool after) {
+  for (uint32_t i = 0; i < BERTH_SCRATCH_MAX; i++) {
+    uint32_t index = f->scratch[op * BERTH_SCRATCH_MAX + i];
+    if (index == UINT32_MAX) continue;
+    uint64_t offset = f->placements[index].offset, bytes = f->s->buffers[index].size;
+    uint32_t name = UINT32_MAX - index;
+    if (!after && (begins || !sums || i > 0)) fill(f, offset, bytes, name);
+    if (spoiled(f, offset, bytes, name) == UINT64_MAX) continue;
+    berth_complain(f->complaint,
+                   "the streamed plan is wrong: the scratch of operator %" PRIu32
+                   " is overwritten while in use",
+                   op);
+    return BERTH_ERROR_INTERNAL;
+  }
+  return BERTH_OK;
+}
+
+/* One call of an operator, a piece of a run or all at once. */
+static berth_status_t follow(following_t *f, const berth_stream_piece_t *piece, bool streamed) {
+  f->piece = piece;
+  uint32_t index = f->s->network.order != NULL ? f->s->network.order[piece->step] : piece->step;
+  berth_operator_t op = berth_model_operator(f->s->network.model, 0, index);
+  const berth_contract_t *contract = &f->s->network.contracts[index];
+  bool sums = streamed && contract->kind == BERTH_ACCUMULATING;
+  berth_status_t status = BERTH_OK;
+  for (int after = 0; after < 2 && status == BERTH_OK; after++) {
+    status = use_scratch(f, index, sums, piece->first_row == 0, after > 0);
+    for (uint32_t i = 0; i < op.inputs.count && status == BERTH_OK; i++) {
+      status = look_at_input(f, &op, contract, i, streamed, after > 0);
+    }
+    if (after > 0 || status != BERTH_OK) continue;
+    uint32_t seen = 0;
+    if (sums) {
+      seen =
+          berth_stream_seen(&f->s->stream, piece->step, (uint32_t)berth_vector_int(op.inputs, 0));
+    }
+    if (sums && piece->last_row < f->s->tensors[seen].rows) continue;
+    for (uint32_t i = 0; i < op.outputs.count; i++) {
+      int32_t tensor = berth_vector_int(op.outputs, i);
+      if (!has_memory(f, tensor)) continue;
+      bool cut = streamed && contract->kind == BERTH_ROW_LOCAL;
+      write_rows(f, tensor, cut ? piece->first_row : 0,
+                 cut ? piece->last_row : f->s->tensors[tensor].rows);
+    }
+  }
+  return status;
+}
+
+/* ---- The whole plan ---------------------------------------------------------------------------
+ */
+
+static berth_status_t follow_run(following_t *f, const berth_stream_run_t *run) {
+  berth_stream_piece_t piece;
+  berth_status_t status = berth_stream_begin(&f->s->stream, run);
+  while (status == BERTH_OK && berth_stream_next(&f->s->stream, &piece)) {
+    if (piece.step == BERTH_NOBODY) {
+      berth_vector_t inputs = berth_model_subgraph(f->s->network.model, 0).inputs;
+      f->piece = &piece;
+      write_rows(f, berth_vector_int(inputs, piece.input), piece.first_row, piece.last_row);
+    } else {
+      status = follow(f, &piece, true);
+    }
+  }
+  return status;
+}
+
+/* What the caller finds or leaves in whole tensors: inputs and variables, then outputs. */
+static berth_status_t look_at_list(following_t *f, berth_vector_t list, bool write) {
+  static const berth_stream_piece_t none = {BERTH_NOBODY, 0, 0, 0};
+  f->piece = &none;
+  for (uint32_t i = 0; i < list.count; i++) {
+    int32_t tensor = berth_vector_int(list, i);
+    if (!has_memory(f, tensor) || f->s->rings[tensor] != 0) continue;
+    uint32_t rows = f->s->tensors[tensor].rows;
+    if (write) {
+      write_rows(f, tensor, 0, rows);
+      continue;
+    }
+    for (uint32_t row = 0; row < rows; row++) {
+      uint64_t byte = spoiled(f, place_of(f, (uint32_t)tensor, row),
+                              f->s->tensors[tensor].row_bytes, f->names[tensor] + row);
+      if (byte != UINT64_MAX) return found(f, (uint32_t)tensor, row, byte, "before the end");
+    }
+  }
+  return BERTH_OK;
+}
+
+static berth_status_t follow_plan(following_t *f) {
+  berth_subgraph_t subgraph = berth_model_subgraph(f->s->network.model, 0);
+  for (uint32_t i = 0; i < subgraph.tensor_count; i++) {
+    bool variable =
+        has_memory(f, (int32_t)i) && f->s->labels[f->s->buffer_of[i]].kind == BERTH_KIND_VARIABLE;
+    if (variable) write_rows(f, (int32_t)i, 0, f->s->tensors[i].rows);
+  }
+  berth_status_t status = look_at_list(f, subgraph.inputs, true);
+  for (uint32_t step = 0; step < f->s->plan.step_count && status == BERTH_OK; step++) {
+    const berth_stream_run_t *run = berth_streaming_run_at(f->s, step);
+    if (run != NULL) {
+      status = follow_run(f, run);
+      step = run->last;
+    } else {
+      const berth_stream_piece_t all = {step, 0, 0, UINT32_MAX};
+      status = follow(f, &all, false);
+    }
+  }
+  return status == BERTH_OK ? look_at_list(f, subgraph.outputs, false) : status;
+}
+
+/* The largest number that divides all that can be the beginning or the end of a row. */
+static uint64_t granule_of(const berth_streaming_t *s, const berth_placement_t *placements,
+                           uint32_t tensors) {
+  uint64_t granule = 0;
+  for (uint32_t i = 0; i < s->buffer_count; i++) {
+    granule = common_divisor(granule, placements[i].offset);
+    if (s->labels[i].subgraph != 0) granule = common_divisor(granule, s->buffers[i].size);
+  }
+  for (uint32_t i = 0; i < tensors; i++) {
+    if (s->buffer_of[i] != UINT32_MAX) granule = common_divisor(granule, s->tensors[i].row_bytes);
+  }
+  return granule > 0 ? granule : 1;
+}
+
+berth_status_t berth_streaming_verify(berth_streaming_t *s, const berth_placement_t *placements,
+                                      berth_complaint_t *complaint) {
+  berth_subgraph_t subgraph = berth_model_subgraph(s->network.model, 0);
+  following_t f = {.s = s, .placements = placements, .complaint = complaint};
+  uint64_t end = 0;
+  for (uint32_t i = 0; i < s->buffer_count; i++) {
+    uint64_t top = placements[i].offset + s->buffers[i].size;
+    if (top > end) end = top;
+  }
+  f.granule = granule_of(s, placements, subgraph.tensor_count);
+  f.granules = end / f.granule + 1;
+  size_t parts = (size_t)subgraph.operator_count * BERTH_SCRATCH_MAX;
+  f.owners = calloc((size_t)f.granules, sizeof *f.owners);
+  f.names = calloc((size_t)subgraph.tensor_count + 1, sizeof *f.names);
+  f.scratch = calloc(parts + 1, sizeof *f.scratch);
+  berth_status_t status = BERTH_ERROR_MEMORY;
+  berth_complain(complaint, "out of memory");
+  if (f.owners != NULL && f.names != NULL && f.scratch != NULL) {
+    uint32_t next = NOBODYS + 1;
+    for (uint32_t i = 0; i < subgraph.tensor_count; i++) {
+      f.names[i] = next;
+      next += s->tensors[i].rows;
+    }
+    for (size_t i = 0; i < parts; i++) f.scratch[i] = UINT32_MAX;
+    for (uint32_t i = 0; i < s->buffer_count; i++) {
+      const berth_label_t *label = &s->labels[i];
+      if (label->kind != BERTH_KIND_SCRATCH || label->op_subgraph != 0) continue;
+      f.scratch[label->op * BERTH_SCRATCH_MAX + label->part] = i;
+    }
+    status = follow_plan(&f);
+  }
+  free(f.owners);
+  free(f.names);
+  free(f.scratch);
+  return status;
+}
