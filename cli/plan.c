@@ -176,6 +176,10 @@ int command_plan(int argc, char **argv) {
   if (options_parse(argc, argv, FOR_PLAN, &options)) {
     berth_complaint_t complaint;
     berth_subject_t subject;
+    /* A streamed plan has scratch and sharing of its own. */
+    if (options.streaming.mode != BERTH_STREAMING_OFF) {
+      options.subject.share = options.subject.kernels = false;
+    }
     if (options.help) {
       print_help();
       status = EXIT_DONE;
