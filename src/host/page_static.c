@@ -1,7 +1,9 @@
 /* The page that is written where berth was built without the interactive one: for each plan the
- * answer in a sentence, the map as SVG, and the buffers of the peak with who makes and who last
- * reads them. No scripts. */
+ * answer in a sentence, what to try first, the map as SVG, and the buffers of the peak with who
+ * makes and who keeps them. No scripts. */
+#include "host/advice.h"
 #include "host/anatomy.h"
+#include "host/keeper.h"
 #include "host/page.h"
 #include "host/svg.h"
 #include "host/text.h"
@@ -11,7 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS 100 /* of the table of the peak */
+#define ROWS   100 /* of the table of the peak */
+#define ADVICE 5   /* lines */
 
 static const char style[] =
     "body{font:15px/1.5 system-ui,sans-serif;max-width:1000px;margin:1.5rem auto;padding:0 1rem;"
@@ -38,29 +41,42 @@ static void write_operator(const berth_subject_t *subject, uint32_t subgraph, ui
   berth_xml_text(name.data, name.length, 60, stream);
 }
 
-static void write_row(const berth_plan_report_t *report, uint32_t index, uint64_t peak,
-                      FILE *stream) {
+static void write_row(const berth_plan_report_t *report, uint32_t index, uint32_t step,
+                      uint64_t peak, FILE *stream) {
   const berth_subject_t *subject = report->subject;
   const berth_buffer_t *buffer = &subject->problem.buffers[index];
   const berth_label_t *label = &subject->labels[index];
+  char why[512] = "";
+  berth_keeper_t keeper = berth_keeper_of(subject, index, step);
+  if (subject->is_model) berth_keeper_text(subject, &keeper, step, why, sizeof why);
   fputs("<tr><td>", stream);
   berth_xml_text(label->name.data, label->name.length, 120, stream);
   fprintf(stream,
-          "</td><td class=n>%s</td><td class=n>%s</td><td class=n>%" PRIu32 " to %" PRIu32 "</td>",
+          "</td><td class=n>%s</td><td class=n>%s</td><td class=n>%" PRIu32 " to %" PRIu32
+          "</td><td>",
           berth_grouped(buffer->size).text, berth_percent(buffer->size, peak).text, buffer->first,
           buffer->last);
-  if (label->tensor != BERTH_NOBODY) {
-    const berth_graph_tensor_t *tensor =
-        &subject->graph.tensors[subject->graph.bases[label->subgraph] + label->tensor];
-    fputs("<td>", stream);
-    write_operator(subject, label->subgraph, tensor->producer, stream);
-    fputs("</td><td>", stream);
-    write_operator(subject, label->subgraph, tensor->last_reader, stream);
-    fputs("</td>", stream);
-  } else {
-    fputs("<td></td><td></td>", stream);
+  write_text(why, stream);
+  fputs("</td></tr>\n", stream);
+}
+
+/* The first lines of the advice that save anything. */
+static void write_advice(const berth_advices_t *advices, FILE *stream) {
+  if (advices == NULL || advices->count == 0 || advices->lines[0].saved <= 0) return;
+  fputs("<h3>What to try first</h3>\n<ol>\n", stream);
+  for (uint32_t i = 0; i < advices->count && i < ADVICE && advices->lines[i].saved > 0; i++) {
+    const berth_advice_t *line = &advices->lines[i];
+    fprintf(stream, "<li><b>%s less:</b> ", berth_human_bytes((uint64_t)line->saved).text);
+    write_text(line->what, stream);
+    fprintf(stream, ", which leaves %s", berth_human_bytes(line->peak).text);
+    if (line->options[0] != '\0') {
+      fputs(" (<code>berth plan ", stream);
+      write_text(line->options, stream);
+      fputs("</code>)", stream);
+    }
+    fputs("</li>\n", stream);
   }
-  fputs("</tr>\n", stream);
+  fputs("</ol>\n", stream);
 }
 
 static void write_sentence(const berth_plan_report_t *report, uint64_t peak,
@@ -93,12 +109,13 @@ static bool write_peak(const berth_plan_report_t *report, FILE *stream) {
     return false;
   }
   write_sentence(report, peak, &anatomy, stream);
+  write_advice(report->advices, stream);
   bool good = berth_svg_write(report, stream) == BERTH_OK;
   fputs("<h3>Live at the peak</h3>\n<table><tr><th>buffer</th><th class=n>bytes</th>"
-        "<th class=n>share</th><th class=n>steps</th><th>made by</th><th>last read by</th></tr>\n",
+        "<th class=n>share</th><th class=n>steps</th><th>why it is live</th></tr>\n",
         stream);
   for (uint32_t i = 0; i < anatomy.live_count && i < ROWS; i++) {
-    write_row(report, anatomy.live[i], peak, stream);
+    write_row(report, anatomy.live[i], anatomy.step, peak, stream);
   }
   fputs("</table>\n", stream);
   if (anatomy.live_count > ROWS) {

@@ -230,21 +230,26 @@ export class MemoryMap {
     c.fillRect(left, top, right - left, bottom - top);
     c.fillRect(left, this.usage.top, right - left, this.usage.bottom - this.usage.top);
     this.drawAddresses(c);
-    this.sides.forEach((side, at) => {
+    for (const side of this.sides) {
       c.save();
-      c.beginPath();
-      const cut = this.splitAt();
-      if (this.sides.length === 1) c.rect(left, 0, right - left, this.height);
-      else if (at === 0) c.rect(left, 0, Math.max(0, cut - left), this.height);
-      else c.rect(cut, 0, Math.max(0, right - cut), this.height);
-      c.clip();
+      this.clipTo(c, side, 0);
       this.drawSide(c, side);
       c.restore();
-    });
+    }
     if (this.sides.length > 1) {
       c.fillStyle = p.accent;
       c.fillRect(this.splitAt() - 1.5, 0, 3, this.height);
     }
+  }
+
+  // To the part of the canvas that belongs to a side, from `top` down.
+  clipTo(c, side, top) {
+    const { left, right } = this.plot;
+    const cut = this.sides.length > 1 ? this.splitAt() : right + 2;
+    const [from, to] = side === this.sides[0] ? [left - 2, Math.min(cut, right + 2)] : [cut, right + 2];
+    c.beginPath();
+    c.rect(from, top, Math.max(0, to - from), this.height);
+    c.clip();
   }
 
   drawAddresses(c) {
@@ -549,24 +554,22 @@ export class MemoryMap {
   drawOverlay() {
     const c = this.overlay.getContext("2d");
     c.clearRect(0, 0, this.width, this.height);
-    const { left, right, top, bottom } = this.plot;
-    c.save();
-    c.beginPath();
-    c.rect(left - 2, top - 2, right - left + 4, this.height);
-    c.clip();
-    const { buffer, step } = this.selected;
+    const { buffer, step, side: selectedSide } = this.selected;
     for (const side of this.sides) {
       const x = this.x(side);
+      c.save();
+      this.clipTo(c, side, this.plot.top - 2);
       if (this.hovered?.side === side) this.band(c, x, this.hovered.step, 0.1);
-      if (this.selected.side && this.selected.side !== side) continue;
-      if (step !== null) this.band(c, x, step, 0.2);
-      if (buffer && side.region.buffers.includes(buffer)) {
-        this.outline(c, x, buffer, 3);
-        this.drawLife(c, x, buffer, bottom + 1);
+      if (!selectedSide || selectedSide === side) {
+        if (step !== null) this.band(c, x, step, 0.2);
+        if (buffer && side.region.buffers.includes(buffer)) {
+          this.outline(c, x, buffer, 3);
+          this.drawLife(c, x, buffer, this.plot.bottom + 1);
+        }
       }
+      if (this.hovered?.side === side && this.hovered.buffer) this.outline(c, x, this.hovered.buffer, 2);
+      c.restore();
     }
-    if (this.hovered?.buffer) this.outline(c, this.x(this.hovered.side), this.hovered.buffer, 2);
-    c.restore();
   }
 
   band(c, x, step, alpha) {
