@@ -98,7 +98,7 @@ static const option_t table[] = {
     {"--assume", "WHAT", FOR_VIEWS | FOR_CHECK | FOR_PLAN | FOR_INSPECT,
      TAKE(option_add_assumption), "int8, int8:TENSOR, quantized-inputs or quantized-outputs"},
     {"--drop-output", "NAME", FOR_VIEWS | FOR_CHECK | FOR_PLAN | FOR_INSPECT,
-     TAKE(option_add_dropped), "plan without a graph output, and what only it needs"},
+     TAKE(option_add_dropped), "plan without a graph output (inner: all that are read on)"},
     {"--drop-unused", NULL, FOR_PLAN | FOR_INSPECT, FLAG(subject.what_if.drop_unused),
      "plan without operators whose results nobody uses"},
     {"--kernels", NULL, FOR_VIEWS | FOR_PLAN | FOR_INSPECT, FLAG(subject.kernels),

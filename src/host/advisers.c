@@ -105,14 +105,15 @@ static berth_status_t try_shape(berth_advising_t *advising, uint32_t input,
   return berth_advise_replan(advising, &changed, what, how);
 }
 
-/* An image input in three quarters and half of its size, in steps of 32 (16 for small ones). */
+/* An image input in three quarters and half of its size, in steps of 32 (16 for small ones), which
+ * networks that halve it again and again can take. */
 static berth_status_t try_resolutions(berth_advising_t *advising, uint32_t input,
                                       const berth_tensor_t *tensor) {
   int32_t dims[4];
   for (uint32_t i = 0; i < 4; i++) dims[i] = berth_vector_int(tensor->shape, i);
   int32_t height = dims[1], width = dims[2], last = height;
   if (height < 32 || width < 32 || dims[3] > 4) return BERTH_OK;
-  int32_t unit = height < 64 ? 16 : 32;
+  int32_t unit = height < 128 ? 16 : 32;
   for (int32_t quarters = 3; quarters >= 2; quarters--) {
     int32_t wanted = (int32_t)((int64_t)height * quarters / 4 / unit * unit);
     if (wanted <= 0 || wanted >= last) continue;
@@ -235,20 +236,14 @@ static berth_status_t advise_outputs(berth_advising_t *advising) {
   static const char *const numbers[OUTPUTS_TRIED] = {"0", "1", "2",  "3",  "4",  "5",  "6",  "7",
                                                      "8", "9", "10", "11", "12", "13", "14", "15"};
   if (advising->options->what_if.dropped_count > 0 || outputs.count < 2) return BERTH_OK;
-  const char *read[OUTPUTS_TRIED];
-  uint32_t read_count = 0;
-  char how[BERTH_ADVICE_TEXT] = "";
-  size_t used = 0;
+  uint32_t inner_count = 0;
   berth_status_t status = BERTH_OK;
-  for (uint32_t i = 0; i < outputs.count && i < OUTPUTS_TRIED && status == BERTH_OK; i++) {
+  for (uint32_t i = 0; i < outputs.count && status == BERTH_OK; i++) {
     int32_t index = berth_vector_int(outputs, i);
     if (index == BERTH_NO_TENSOR) continue;
     bool inner = subject->graph.tensors[subject->graph.bases[0] + (uint32_t)index].reader_count > 0;
-    if (inner && used + 20 < sizeof how) {
-      read[read_count++] = numbers[i];
-      used += (size_t)snprintf(how + used, sizeof how - used, "%s--drop-output %s",
-                               used > 0 ? " " : "", numbers[i]);
-    }
+    inner_count += inner;
+    if (i >= OUTPUTS_TRIED) continue;
     char what[BERTH_ADVICE_TEXT], one[64], name[96];
     berth_text_t text = berth_model_tensor(&subject->model, 0, (uint32_t)index).name;
     berth_subject_options_t changed = *advising->options;
@@ -260,14 +255,15 @@ static berth_status_t advise_outputs(berth_advising_t *advising) {
     snprintf(one, sizeof one, "--drop-output %s", numbers[i]);
     status = berth_advise_replan(advising, &changed, what, one);
   }
-  if (status != BERTH_OK || read_count < 2) return status;
+  if (status != BERTH_OK || inner_count < 2) return status;
+  static const char *const all_inner[] = {"inner"};
   berth_subject_options_t changed = *advising->options;
-  changed.what_if.dropped = read;
-  changed.what_if.dropped_count = read_count;
+  changed.what_if.dropped = all_inner;
+  changed.what_if.dropped_count = 1;
   char what[BERTH_ADVICE_TEXT];
-  snprintf(what, sizeof what, "do without the %" PRIu32 " outputs that are inner tensors",
-           read_count);
-  return berth_advise_replan(advising, &changed, what, how);
+  snprintf(what, sizeof what, "do without the %" PRIu32 " outputs that the model itself reads on",
+           inner_count);
+  return berth_advise_replan(advising, &changed, what, "--drop-output inner");
 }
 
 static berth_status_t advise_unused(berth_advising_t *advising) {

@@ -292,6 +292,17 @@ static void shorten(const change_t *change, uint32_t tensor, uint32_t last, bool
   it->last = last > 0 ? last - 1 : 0;
 }
 
+/* All outputs that the model itself reads on: a conversion that kept every tensor has many. */
+static void drop_inner(const change_t *change, bool *dropped) {
+  berth_vector_t outputs = berth_model_subgraph(change->graph->model, 0).outputs;
+  for (uint32_t i = 0; i < outputs.count; i++) {
+    int32_t tensor = berth_vector_int(outputs, i);
+    if (tensor != BERTH_NO_TENSOR && main_tensor(change, tensor)->reader_count > 0) {
+      dropped[i] = true;
+    }
+  }
+}
+
 static berth_status_t drop(change_t *change) {
   const berth_what_if_t *what_if = change->what_if;
   berth_subgraph_t main = berth_model_subgraph(change->graph->model, 0);
@@ -302,7 +313,9 @@ static berth_status_t drop(change_t *change) {
   if (needed == NULL || dropped == NULL) status = out_of_memory(change);
   for (uint32_t i = 0; i < what_if->dropped_count && status == BERTH_OK; i++) {
     uint32_t output = berth_output_named(change->graph->model, what_if->dropped[i]);
-    if (output == BERTH_NOBODY) {
+    if (output == BERTH_NOBODY && strcmp(what_if->dropped[i], "inner") == 0) {
+      drop_inner(change, dropped);
+    } else if (output == BERTH_NOBODY) {
       berth_complain(change->complaint, "%s: has no output named %s", change->path,
                      what_if->dropped[i]);
       status = BERTH_ERROR_ARGUMENT;

@@ -21,7 +21,8 @@ typedef struct berth_what_if {
   bool quantized_inputs;      /* the application quantizes: an input that only a QUANTIZE reads is
                                  gone, the QUANTIZE's output takes its place */
   bool quantized_outputs;     /* likewise for outputs that a DEQUANTIZE or QUANTIZE makes */
-  const char *const *dropped; /* graph outputs (name or number) that nobody needs */
+  const char *const *dropped; /* graph outputs (name or number) that nobody needs; "inner": all that
+                                 the model itself reads on */
   uint32_t dropped_count;
   bool drop_unused; /* operators whose results nobody uses are gone, with their tensors; implied by
                        `dropped` */

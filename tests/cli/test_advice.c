@@ -37,10 +37,32 @@ static void advice_names_the_change_the_options_and_the_next_limit(void **state)
   assert_says(out, "Nothing that was tried lowers the peak.");
 }
 
+static void outputs_that_a_conversion_kept_and_unused_operators_are_found(void **state) {
+  (void)state;
+  assert_status("python3 -B tests/cli/make_kept_model.py $dir/good.tflite $dir/kept.tflite "
+                "$dir/unused.tflite && python3 -B tests/cli/check_advice.py \"$berth\" "
+                "$dir/good.tflite $dir/kept.tflite $dir/unused.tflite",
+                0);
+  assert_says(out, "outputs");
+  assert_says(out, "unused");
+  /* Without what nobody needs, they are the model as it should be. */
+  assert_status(
+      "berth plan $dir/good.tflite --json | grep '\"peak_bytes\"' | head -n 1 >$dir/good; "
+      "berth plan $dir/kept.tflite --drop-output inner --json | grep '\"peak_bytes\"' | "
+      "head -n 1 | cmp - $dir/good && "
+      "berth plan $dir/unused.tflite --drop-unused --json | grep '\"peak_bytes\"' | "
+      "head -n 1 | cmp - $dir/good",
+      0);
+  assert_status("berth inspect $dir/kept.tflite", 0);
+  assert_says(out, "do without the 19 outputs that the model itself reads on\n");
+  assert_says(out, "--drop-output inner; then the limit is");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_line_of_advice_is_kept_on_the_shipped_models),
       cmocka_unit_test(every_line_of_advice_is_kept_on_the_corpus),
+      cmocka_unit_test(outputs_that_a_conversion_kept_and_unused_operators_are_found),
       cmocka_unit_test(advice_names_the_change_the_options_and_the_next_limit),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
