@@ -45,7 +45,7 @@ typedef struct network_subgraph {
 typedef struct network {
   network_subgraph_t subgraphs[5];
   uint32_t subgraph_count; /* 0 counts as 1 */
-  uint32_t constant_bytes; /* of the data that all constants share; 0 counts as 4 */
+  uint32_t constant_bytes; /* of the data that all constants share, at most 1024; 0: 4 */
   builder_t file;
 } network_t;
 

@@ -296,7 +296,7 @@ static berth_tflm_forecast_t forecast_cmsis(berth_builtin_t code, const char *in
   memset(&net, 0, sizeof net);
   tensor(&net, 0, BERTH_TYPE_INT8, input, 0);
   tensor(&net, 0, BERTH_TYPE_INT8, weights, CONSTANT);
-  net.constant_bytes = 4096;
+  net.constant_bytes = 1024;
   tensor(&net, 0, BERTH_TYPE_INT8, output, 0);
   op(&net, 0, code, "0 1", "2");
   net.subgraphs[0].inputs = "0";
