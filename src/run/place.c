@@ -59,9 +59,11 @@ static berth_status_t settle_lifetimes(berth_job_t *job) {
 }
 
 static berth_alias_options_t alias_options(const berth_job_t *job) {
-  berth_alias_options_t options = {.overlap = job->interpreter->options.overlap,
-                                   .align = job->interpreter->options.alignment,
-                                   .keep_inputs = job->interpreter->options.keep_inputs};
+  const berth_interpreter_options_t *settings = &job->interpreter->options;
+  berth_alias_options_t options = {.overlap = settings->overlap,
+                                   .align = settings->alignment,
+                                   .keep_inputs = settings->keep_inputs};
+  if (settings->stream != NULL) options.order = settings->stream->order;
   return options;
 }
 
