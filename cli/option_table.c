@@ -135,6 +135,8 @@ static const option_t table[] = {
      "also write the plan as a C header"},
     {"--keep", "WHAT|all", FOR_OPTIMIZE, TAKE(option_add_keep),
      "leave a clean-up out (repeatable; listed below)"},
+    {"--allow-rounding", NULL, FOR_OPTIMIZE, FLAG(optimization.allow_rounding),
+     "fold MUL and ADD into float convolutions, which rounds differently"},
     {"--grow", NULL, FOR_OPTIMIZE, FLAG(optimization.grow),
      "fold constants also where the file grows by it"},
     {"--no-plan", NULL, FOR_OPTIMIZE, FLAG(optimization.no_plan), "store no plan in the metadata"},

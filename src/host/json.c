@@ -4,6 +4,7 @@
 #include "host/text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 berth_json_t berth_json_to(FILE *stream) {
@@ -83,6 +84,15 @@ void berth_json_signed(berth_json_t *json, const char *key, int64_t value) {
 void berth_json_thousandths(berth_json_t *json, const char *key, uint64_t value) {
   begin(json, key);
   fprintf(json->stream, "%" PRIu64 ".%03u", value / 1000, (unsigned)(value % 1000));
+}
+
+void berth_json_real(berth_json_t *json, const char *key, double value) {
+  begin(json, key);
+  if (isfinite(value)) {
+    fprintf(json->stream, "%.9g", value);
+  } else {
+    fputs("null", json->stream);
+  }
 }
 
 void berth_json_bool(berth_json_t *json, const char *key, bool value) {

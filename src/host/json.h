@@ -31,6 +31,7 @@ void berth_json_close(berth_json_t *json, char bracket);                      /*
 void berth_json_number(berth_json_t *json, const char *key, uint64_t value);
 void berth_json_signed(berth_json_t *json, const char *key, int64_t value);
 void berth_json_thousandths(berth_json_t *json, const char *key, uint64_t value); /* 1234: 1.234 */
+void berth_json_real(berth_json_t *json, const char *key, double value); /* null if not finite */
 void berth_json_bool(berth_json_t *json, const char *key, bool value);
 void berth_json_null(berth_json_t *json, const char *key);
 void berth_json_string(berth_json_t *json, const char *key, const char *text);

@@ -95,9 +95,14 @@ static berth_status_t take_shapes(job_t *job) {
 
 static berth_status_t clean(job_t *job) {
   const berth_optimization_options_t *options = job->options;
-  berth_status_t status =
-      berth_clean(&job->edit, options->keep, options->grow, job->result->cleaned);
-  bool changed = false;
+  berth_status_t status = BERTH_OK;
+  if (options->allow_rounding) {
+    status = berth_fold_scales(&job->edit, &job->result->scales_folded);
+  }
+  if (status == BERTH_OK) {
+    status = berth_clean(&job->edit, options->keep, options->grow, job->result->cleaned);
+  }
+  bool changed = job->result->scales_folded > 0;
   for (uint32_t i = 0; i < BERTH_CLEANUPS_MAX; i++) changed |= job->result->cleaned[i] > 0;
   if (status == BERTH_OK && changed) {
     status = berth_drop_tensors(&job->edit, &job->result->tensors_dropped);
@@ -208,6 +213,7 @@ static bool to_stream(void *user, const void *data, size_t size) {
 static berth_status_t prove(job_t *job, const char *written) {
   berth_proof_options_t options = {.seeds = job->options->seeds > 0 ? job->options->seeds : SEEDS,
                                    .invokes = INVOKES,
+                                   .allow_rounding = job->result->scales_folded > 0,
                                    .reshape = job->options->shape_count > 0 ? reshape : NULL,
                                    .user = job,
                                    .messages = job->options->messages};

@@ -20,6 +20,7 @@ typedef struct berth_optimization_options {
   const char *output;      /* the .tflite to write; NULL: only tell what could be done */
   const char *header;      /* also the plan as a C header; NULL: no */
   uint32_t keep;           /* clean-ups to leave out: bit i is number i of optimize/cleanup.h */
+  bool allow_rounding;     /* also fold what rounds differently: see berth_fold_scales */
   bool grow;               /* fold constants also where the file grows by it */
   bool keep_order;         /* the file's order of operators */
   bool no_plan;            /* no plan in the metadata */
@@ -50,6 +51,7 @@ typedef struct berth_optimization {
   uint32_t moved;                       /* operators of the main subgraph whose place is another */
   berth_order_result_t order;           /* of the search; all zero without one */
   uint32_t cleaned[BERTH_CLEANUPS_MAX]; /* what each clean-up did */
+  uint32_t scales_folded; /* MUL and ADD folded into convolutions, with `allow_rounding` */
   uint32_t tensors_dropped;
   uint32_t shapes_fixed;  /* tensors */
   uint32_t still_dynamic; /* tensors whose size is known only at run time */

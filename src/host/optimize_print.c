@@ -17,6 +17,14 @@ static void line(FILE *stream, const char *label, uint64_t before, uint64_t afte
 }
 
 static void print_proof(const berth_proof_t *proof, FILE *stream) {
+  if (berth_proof_holds(proof) && proof->differ) {
+    fprintf(
+        stream,
+        "Proof          %u runs of original and result: equal but for rounding, which makes up to\n"
+        "               %.3g of an output's largest magnitude\n",
+        proof->runs, proof->largest);
+    return;
+  }
   if (berth_proof_holds(proof)) {
     fprintf(stream, "Proof          %u runs of original and result: %s bytes of outputs equal\n",
             proof->runs, berth_grouped(proof->bytes).text);
@@ -81,6 +89,10 @@ void berth_optimization_print(const berth_optimization_t *optimization,
   if (o->operators != o->operators_before) {
     fprintf(stream, "Operators      %u -> %u\n", o->operators_before, o->operators);
   }
+  if (o->scales_folded > 0) {
+    fprintf(stream, "Folded         %u: MUL and ADD into the convolution before\n",
+            o->scales_folded);
+  }
   for (uint32_t i = 0; berth_cleanup_at(i) != NULL; i++) {
     if (o->cleaned[i] == 0) continue;
     fprintf(stream, "Cleaned up     %u: %s\n", o->cleaned[i], berth_cleanup_at(i)->summary);
@@ -104,7 +116,9 @@ void berth_optimization_print(const berth_optimization_t *optimization,
 
 static void proof_json(const berth_proof_t *proof, berth_json_t *json) {
   berth_json_open(json, "proof", '{');
-  berth_json_bool(json, "equal", berth_proof_holds(proof));
+  berth_json_bool(json, "holds", berth_proof_holds(proof));
+  berth_json_bool(json, "equal", !proof->differ);
+  if (proof->differ) berth_json_real(json, "largest_difference", proof->largest);
   berth_json_number(json, "runs", proof->runs);
   berth_json_number(json, "bytes_compared", proof->bytes);
   if (proof->differ) {
@@ -178,6 +192,7 @@ void berth_optimization_json(const berth_optimization_t *optimization,
     berth_json_number(&json, berth_cleanup_at(i)->name, o->cleaned[i]);
   }
   berth_json_close(&json, '}');
+  berth_json_number(&json, "scales_folded", o->scales_folded);
   berth_json_number(&json, "tensors_dropped", o->tensors_dropped);
   berth_json_number(&json, "shapes_fixed", o->shapes_fixed);
   berth_json_number(&json, "still_dynamic", o->still_dynamic);

@@ -121,7 +121,7 @@ static berth_status_t run_both(berth_runner_t *original, berth_runner_t *result,
 berth_status_t berth_prove(const char *original, const char *result,
                            const berth_proof_options_t *options, berth_proof_t *proof,
                            berth_complaint_t *complaint) {
-  berth_proof_t fresh = {0};
+  berth_proof_t fresh = {.allowed = options->allow_rounding};
   berth_verdicts_t *verdicts = calloc(1, sizeof *verdicts);
   if (verdicts == NULL) {
     berth_complain(complaint, "out of memory");

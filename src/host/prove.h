@@ -9,9 +9,13 @@
 
 #include "host/runner.h"
 
+/* What rounding at other places may cost: more is an error somewhere. */
+#define BERTH_PROOF_ROUNDING 1e-4
+
 typedef struct berth_proof_options {
-  uint32_t seeds;   /* runs from the initial state, at least 1 */
-  uint32_t invokes; /* in a row, at least 1 */
+  uint32_t seeds;      /* runs from the initial state, at least 1 */
+  uint32_t invokes;    /* in a row, at least 1 */
+  bool allow_rounding; /* floats may differ by BERTH_PROOF_ROUNDING of the output's largest */
   /* Gives the original's inputs other shapes (berth_interpreter_resize_input); may be NULL. */
   berth_status_t (*reshape)(void *user, berth_interpreter_t *interpreter);
   void *user;
@@ -21,6 +25,7 @@ typedef struct berth_proof_options {
 typedef struct berth_proof {
   uint32_t runs;  /* seeds x invokes */
   uint64_t bytes; /* of outputs, compared */
+  bool allowed;   /* a difference of no more than BERTH_PROOF_ROUNDING is no failure */
   bool differ;
   uint32_t seed; /* the first difference, from 0: here, */
   uint32_t invoke;
@@ -40,7 +45,8 @@ berth_status_t berth_prove(const char *original, const char *result,
 
 /* Do they compute the same, and did every operator keep to its memory? */
 static inline bool berth_proof_holds(const berth_proof_t *proof) {
-  return !proof->differ && proof->findings == 0;
+  bool rounded = proof->allowed && proof->largest <= BERTH_PROOF_ROUNDING;
+  return (!proof->differ || rounded) && proof->findings == 0;
 }
 
 #endif

@@ -39,6 +39,10 @@ berth_status_t berth_clean_activations(berth_edit_t *edit, uint32_t *count);
 berth_status_t berth_clean_pads(berth_edit_t *edit, uint32_t *count);
 berth_status_t berth_clean_dead(berth_edit_t *edit, uint32_t *count);
 
+/* No clean-up, since results are rounded differently: folds a MUL or ADD with constants per channel
+ * into the float convolution before it. Before the clean-ups. Errors: MEMORY, OVERFLOW. */
+berth_status_t berth_fold_scales(berth_edit_t *edit, uint32_t *count);
+
 /* Removes the tensors that nothing refers to; the last ones take their numbers. Run once at the
  * end, since it moves numbers. Errors: MEMORY. */
 berth_status_t berth_drop_tensors(berth_edit_t *edit, uint32_t *count);

@@ -65,7 +65,7 @@ static void json_names_the_sizes_and_the_proof(void **state) {
   assert_says(out, "\"head_bytes\": 73728");
   assert_says(out, "\"head_bytes\": 55296");
   assert_says(out, "\"lower_bound_bytes\": 55296");
-  assert_says(out, "\"equal\": true");
+  assert_says(out, "\"holds\": true");
 }
 
 static void an_output_that_cannot_be_written_is_a_failure(void **state) {

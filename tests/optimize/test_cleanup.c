@@ -305,6 +305,60 @@ static void what_no_result_depends_on_is_dropped_with_its_tensors(void **state) 
   free(result.data);
 }
 
+/* ---- What rounds differently -------------------------------------------------------------------
+ */
+
+/* Convolution, MUL, ADD: a batch normalization and its RELU. */
+static void normalized(small_t *small, int code, berth_model_t *model) {
+  bool depthwise = code == BERTH_BUILTIN_DEPTHWISE_CONV_2D;
+  small_begin(small);
+  small_tensor(small, BERTH_TYPE_FLOAT32, "1,5,5,2", 0, 0);
+  small_constant(small, BERTH_TYPE_FLOAT32, depthwise ? "1,3,3,2" : "2,3,3,2", 0, 0);
+  small_constant(small, BERTH_TYPE_FLOAT32, "2", 0, 0);
+  small_tensor(small, BERTH_TYPE_FLOAT32, "1,5,5,2", 0, 0);
+  small_constant(small, BERTH_TYPE_FLOAT32, "1,1,1,2", 0, 0);
+  small_tensor(small, BERTH_TYPE_FLOAT32, "1,5,5,2", 0, 0);
+  small_constant(small, BERTH_TYPE_FLOAT32, "2", 0, 0);
+  small_tensor(small, BERTH_TYPE_FLOAT32, "1,5,5,2", 0, 0);
+  small_op(small, code, depthwise ? DEPTHWISE : CONV, "0 1 2", "3",
+           depthwise ? "0:1:0 1:4:1 2:4:1 3:4:1" : "0:1:0 1:4:1 2:4:1");
+  small_op(small, BERTH_BUILTIN_MUL, MUL, "3 4", "5", "");
+  small_op(small, BERTH_BUILTIN_ADD, ADD, "5 6", "7", "0:1:1");
+  small_end(small, "0", "7", model);
+}
+
+static void batch_normalizations_are_folded_into_float_convolutions(void **state) {
+  (void)state;
+  static small_t small;
+  static float x[64], y[64];
+  static const int codes[] = {BERTH_BUILTIN_CONV_2D, BERTH_BUILTIN_DEPTHWISE_CONV_2D};
+  for (size_t i = 0; i < 2; i++) {
+    berth_model_t model, folded;
+    berth_edit_t edit;
+    uint32_t count = 0;
+    uint8_t *data;
+    uint64_t size;
+    normalized(&small, codes[i], &model);
+    assert_int_equal(berth_edit_open(&model, &edit), BERTH_OK);
+    assert_int_equal(berth_fold_scales(&edit, &count), BERTH_OK);
+    assert_int_equal(count, 2);
+    assert_int_equal(berth_edit_bytes(&edit, NULL, &data, &size, NULL), BERTH_OK);
+    assert_int_equal(berth_model_open(data, size, &folded, NULL), BERTH_OK);
+    assert_int_equal(operators(&folded), 1);
+    uint32_t bytes = small_run(&model, 3, (uint8_t *)x, sizeof x);
+    assert_int_equal(small_run(&folded, 3, (uint8_t *)y, sizeof y), bytes);
+    float most = 0;
+    for (uint32_t k = 0; k < bytes / 4; k++) {
+      if (x[k] > most) most = x[k];
+      assert_true(y[k] >= 0); /* the RELU has come along */
+      assert_true(x[k] - y[k] < 1e-5f && y[k] - x[k] < 1e-5f);
+    }
+    assert_true(most > 0);
+    free(data);
+    berth_edit_close(&edit);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_relu_is_fused_into_the_convolution_before_it),
@@ -317,6 +371,7 @@ int main(void) {
       cmocka_unit_test(a_copy_that_makes_a_graph_output_of_an_input_stays),
       cmocka_unit_test(a_copy_that_makes_a_graph_output_lets_its_producer_write_it),
       cmocka_unit_test(operators_on_constants_are_folded_unless_the_file_grows),
+      cmocka_unit_test(batch_normalizations_are_folded_into_float_convolutions),
       cmocka_unit_test(what_no_result_depends_on_is_dropped_with_its_tensors),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
