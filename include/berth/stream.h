@@ -75,11 +75,11 @@ berth_stream_rows_t berth_stream_needed(const berth_window_t *window, berth_stre
 typedef struct berth_stream_run {
   uint32_t first;
   uint32_t last;
-  uint32_t block;    /* rows made at a time, at least 1; more need larger rings and fewer calls */
-  bool push_inputs;  /* the rows of graph inputs that only this run reads come from the caller, one
-                        after the other, when the schedule asks for them */
-  bool pull_outputs; /* the rows of graph outputs that this run makes go to the caller as soon as
-                        they are made; they are not kept beyond what the run itself reads */
+  uint32_t block; /* rows made at a time, at least 1; more need larger rings and fewer calls */
+  uint32_t push_inputs; /* bit i: the rows of graph input i, if only this run reads it, come from
+                           the caller, one after the other, when the schedule asks for them */
+  bool pull_outputs;    /* the rows of graph outputs that this run makes go to the caller as soon as
+                           they are made; they are not kept beyond what the run itself reads */
 } berth_stream_run_t;
 
 typedef struct berth_stream_plan {
@@ -221,11 +221,11 @@ berth_status_t berth_stream_measure(berth_stream_t *stream, const berth_stream_n
 /* ---- Search --------------------------------------------------------------------------------- */
 
 typedef struct berth_stream_search_options {
-  bool push_inputs;    /* as in berth_stream_run_t, for every run where it applies */
-  bool pull_outputs;   /* likewise */
-  uint32_t align;      /* to which sizes are rounded up; 0: 16 */
-  uint64_t work_limit; /* budget in pieces of schedules that are walked; 0: the default. It decides
-                          the result, no clock does */
+  uint32_t push_inputs; /* as in berth_stream_run_t, for every run where it applies */
+  bool pull_outputs;    /* likewise */
+  uint32_t align;       /* to which sizes are rounded up; 0: 16 */
+  uint64_t work_limit;  /* budget in pieces of schedules that are walked; 0: the default. It decides
+                           the result, no clock does */
   berth_progress_t progress; /* may be NULL; `best` is the smallest load found so far */
   void *progress_user;
 } berth_stream_search_options_t;

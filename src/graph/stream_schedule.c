@@ -20,10 +20,11 @@
 
 /* ---- Who belongs to a run -------------------------------------------------------------------- */
 
-static bool is_active(const berth_stream_node_t *node, const berth_stream_run_t *run) {
+static bool is_active(const berth_stream_node_t *node, uint32_t index,
+                      const berth_stream_run_t *run) {
   if (node->step != BERTH_NOBODY) return node->step >= run->first && node->step <= run->last;
-  return run->push_inputs && !node->kept && node->first_use >= run->first &&
-         node->last_use <= run->last;
+  return index < 32 && (run->push_inputs >> index & 1u) && !node->kept &&
+         node->first_use >= run->first && node->last_use <= run->last;
 }
 
 /* Does a node's edges begin with its input 0, made in this run? */
@@ -62,7 +63,7 @@ berth_status_t berth_stream_begin(berth_stream_t *stream, const berth_stream_run
   stream->at = stream->top = BERTH_NOBODY;
   for (uint32_t i = 0; i < stream->node_count; i++) {
     berth_stream_node_t *node = &stream->nodes[i];
-    node->active = is_active(node, run);
+    node->active = is_active(node, i, run);
     bool read_later = node->first_use != BERTH_NOBODY && node->last_use > run->last;
     node->is_end = node->active && (node->kept || read_later);
     bool goes = run->pull_outputs && node->delivered && !read_later;

@@ -145,6 +145,15 @@ static bool contains(berth_vector_t list, uint32_t tensor) {
   return false;
 }
 
+/* Is it a graph input whose rows may come from the caller? */
+static bool is_wanted(const searching_t *s, uint32_t tensor) {
+  berth_vector_t inputs = berth_model_subgraph(s->network->model, 0).inputs;
+  for (uint32_t i = 0; i < inputs.count && i < 32; i++) {
+    if ((uint32_t)berth_vector_int(inputs, i) == tensor) return s->options->push_inputs >> i & 1u;
+  }
+  return false;
+}
+
 static void read_tensor(searching_t *s, uint32_t index) {
   const berth_graph_tensor_t *info = &s->graph->tensors[s->graph->bases[0] + index];
   search_tensor_t *tensor = &s->tensors[index];
@@ -157,7 +166,7 @@ static void read_tensor(searching_t *s, uint32_t index) {
   tensor->last = info->last;
   if (info->producer != BERTH_NOBODY) tensor->made = info->first;
   bool cut = shape.rows > 1;
-  tensor->pushed = s->options->push_inputs && info->producer == BERTH_NOBODY && cut &&
+  tensor->pushed = is_wanted(s, index) && info->producer == BERTH_NOBODY && cut &&
                    info->reader_count > 0 && !is_output;
   tensor->goes = s->options->pull_outputs && is_output && info->reader_count == 0;
   tensor->least = rounded(s, shape.row_bytes);
@@ -404,7 +413,7 @@ static uint64_t bound_of(const searching_t *s, const bound_t *b, uint32_t first)
 
 /* Are all readers of the pushed inputs that a run reads in it? */
 static bool pushed_fit(const searching_t *s, uint32_t first, uint32_t last) {
-  for (uint32_t i = 0; i < s->stream.input_count && s->options->push_inputs; i++) {
+  for (uint32_t i = 0; i < s->stream.input_count && s->options->push_inputs != 0; i++) {
     const berth_stream_node_t *node = &s->stream.nodes[i];
     if (!s->tensors[node->tensor].pushed) continue;
     bool outside = node->last_use < first || node->first_use > last;

@@ -70,16 +70,16 @@ static berth_status_t make_stream(berth_streaming_t *s, uint32_t steps) {
 }
 
 static berth_status_t search(berth_streaming_t *s, const berth_subject_t *subject,
-                             const berth_streaming_options_t *options) {
-  const berth_stream_search_options_t wanted = {.push_inputs = options->push_inputs,
-                                                .pull_outputs = options->pull_outputs,
-                                                .align = options->align};
+                             const berth_streaming_options_t *options, uint32_t pushed) {
+  const berth_stream_search_options_t wanted = {
+      .push_inputs = pushed, .pull_outputs = options->pull_outputs, .align = options->align};
   size_t bytes;
   berth_status_t status = berth_stream_search_workspace(&s->network, &bytes);
   if (status != BERTH_OK) return status;
-  void *memory = berth_streaming_take(s, bytes, 1);
-  if (memory == NULL) return BERTH_ERROR_MEMORY;
-  return berth_stream_search(&s->network, &subject->graph, &wanted, memory, bytes, &s->result);
+  if (s->search_memory == NULL) s->search_memory = berth_streaming_take(s, bytes, 1);
+  if (s->search_memory == NULL) return BERTH_ERROR_MEMORY;
+  return berth_stream_search(&s->network, &subject->graph, &wanted, s->search_memory, bytes,
+                             &s->result);
 }
 
 /* ---- The choice ------------------------------------------------------------------------------ */
@@ -138,6 +138,8 @@ static berth_status_t choose(berth_streaming_t *s, const berth_subject_t *subjec
                              berth_streaming_mode_t mode, uint32_t align,
                              berth_complaint_t *complaint) {
   uint64_t best = UINT64_MAX;
+  s->chosen = 0;
+  if (s->result.choice_count == 0) return BERTH_OK;
   for (uint32_t i = 0; i < s->result.choice_count; i++) {
     s->trials[i] = (berth_streaming_trial_t){s->result.choices[i], UINT64_MAX, false};
   }
@@ -157,6 +159,27 @@ static berth_status_t choose(berth_streaming_t *s, const berth_subject_t *subjec
   return set(s, subject, s->chosen, s->trials[s->chosen].single, align);
 }
 
+/* Which inputs should come row by row? Sometimes one that is written over in place is better whole:
+ * tries all of them, none, and one alone. */
+static berth_status_t decide(berth_streaming_t *s, const berth_subject_t *subject,
+                             const berth_streaming_options_t *options, uint32_t align,
+                             berth_complaint_t *complaint) {
+  const uint32_t sets[] = {UINT32_MAX, 0, 1, 2};
+  uint32_t inputs = berth_model_subgraph(&subject->model, 0).inputs.count;
+  uint32_t count = !options->push_inputs ? 0 : inputs == 2 ? 4 : 2, best = 0;
+  uint64_t least = UINT64_MAX;
+  for (uint32_t i = 0; i < count; i++) {
+    berth_status_t status = search(s, subject, options, sets[i]);
+    if (status == BERTH_OK) status = choose(s, subject, options->mode, align, complaint);
+    if (status != BERTH_OK) return status;
+    if (s->result.choice_count == 0 || s->trials[s->chosen].peak >= least) continue;
+    least = s->trials[s->chosen].peak;
+    best = i;
+  }
+  berth_status_t status = search(s, subject, options, count > 0 ? sets[best] : 0);
+  return status == BERTH_OK ? choose(s, subject, options->mode, align, complaint) : status;
+}
+
 berth_status_t berth_streaming_make(berth_subject_t *subject,
                                     const berth_streaming_options_t *options,
                                     berth_streaming_t *streaming, berth_complaint_t *complaint) {
@@ -171,8 +194,7 @@ berth_status_t berth_streaming_make(berth_subject_t *subject,
   berth_complain(complaint, "%s: cannot be streamed", subject->path);
   berth_status_t status = read_network(streaming, subject);
   if (status == BERTH_OK) status = make_stream(streaming, steps);
-  if (status == BERTH_OK) status = search(streaming, subject, options);
-  if (status == BERTH_OK) status = choose(streaming, subject, options->mode, align, complaint);
+  if (status == BERTH_OK) status = decide(streaming, subject, options, align, complaint);
   if (status == BERTH_ERROR_MEMORY) out_of_memory(subject, complaint);
   if (status != BERTH_OK) {
     berth_streaming_free(streaming);

@@ -44,6 +44,7 @@ typedef struct berth_streaming {
   berth_stream_t stream; /* of all steps */
   void *measure_memory;
   size_t measure_bytes;
+  void *search_memory;
   berth_stream_result_t result;
   berth_streaming_trial_t trials[BERTH_STREAM_CHOICES_MAX];
   uint32_t chosen; /* of result.choices */

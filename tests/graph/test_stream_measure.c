@@ -201,8 +201,8 @@ static void rings_and_overlaps_are_as_large_as_needed_and_no_larger(void **state
     assert_int_equal(berth_stream_init(&it->network, 0, last, memory, bytes, &r->stream), BERTH_OK);
     for (uint32_t n = 0; n < 3; n++) {
       uint32_t a = row_random(it, it->op_count), b = row_random(it, it->op_count);
-      berth_stream_run_t run = {a < b ? a : b, a < b ? b : a, 1 + row_random(it, 3), n == 1,
-                                n == 2};
+      berth_stream_run_t run = {a < b ? a : b, a < b ? b : a, 1 + row_random(it, 3),
+                                n == 1 ? 1u + row_random(it, 3) : 0, n == 2};
       check_run(r, &run);
     }
     free(memory);

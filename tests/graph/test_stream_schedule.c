@@ -97,7 +97,7 @@ static void assert_complete(const trace_t *t, berth_stream_t *stream) {
     if (berth_stream_is_view(stream, step)) continue;
     assert_there(t, output, 0, t->it->tensors[output].rows);
   }
-  if (t->run.push_inputs) {
+  if (t->run.push_inputs != 0) {
     berth_vector_t inputs = berth_model_subgraph(&t->it->model, 0).inputs;
     for (uint32_t i = 0; i < inputs.count; i++) {
       for (uint32_t row = 0; row < t->it->tensors[i].rows; row++) {
@@ -145,15 +145,17 @@ static void every_row_is_made_once_and_after_all_that_it_reads(void **state) {
     row_network_random(it, seed);
     uint32_t last = it->op_count - 1;
     for (uint32_t block = 1; block <= 3; block++) {
-      check_run(it, (berth_stream_run_t){0, last, block, seed % 2 == 0, seed % 3 == 0}, 0, last);
+      check_run(it,
+                (berth_stream_run_t){0, last, block, seed % 2 == 0 ? UINT32_MAX : 0, seed % 3 == 0},
+                0, last);
     }
     uint32_t a = row_random(it, it->op_count), b = row_random(it, it->op_count);
     if (a > b) {
       uint32_t c = a;
       a = b, b = c;
     }
-    check_run(it, (berth_stream_run_t){a, b, 1, false, false}, 0, last);
-    check_run(it, (berth_stream_run_t){a, b, 2, false, false}, a, b);
+    check_run(it, (berth_stream_run_t){a, b, 1, 0, false}, 0, last);
+    check_run(it, (berth_stream_run_t){a, b, 2, 0, false}, a, b);
   }
   free(it);
 }
@@ -178,7 +180,7 @@ static void rows_are_made_no_sooner_than_they_are_read(void **state) {
   void *memory = malloc(bytes);
   berth_stream_t stream;
   assert_int_equal(berth_stream_init(&it->network, 0, 2, memory, bytes, &stream), BERTH_OK);
-  const berth_stream_run_t run = {0, 2, 1, true, false};
+  const berth_stream_run_t run = {0, 2, 1, 1, false};
   assert_int_equal(berth_stream_begin(&stream, &run), BERTH_OK);
   const char *expected = "i0 i1 a0 i2 a1 b0 c0 i3 a2 b1 c1 i4 a3 b2 c2 i5 a4 b3 c3 a5 b4 c4 b5 c5 ";
   char text[256] = "";

@@ -124,8 +124,11 @@ static inline bool streamed_can(const streamed_t *s, uint32_t step) {
 /* Adds a run; drops nothing. */
 static inline void streamed_run(streamed_t *s, uint32_t first, uint32_t last, uint32_t block,
                                 bool push, bool pull) {
-  s->runs[s->run_count++] = (berth_stream_run_t){
-      .first = first, .last = last, .block = block, .push_inputs = push, .pull_outputs = pull};
+  s->runs[s->run_count++] = (berth_stream_run_t){.first = first,
+                                                 .last = last,
+                                                 .block = block,
+                                                 .push_inputs = push ? UINT32_MAX : 0,
+                                                 .pull_outputs = pull};
   s->plan.run_count = s->run_count;
 }
 
