@@ -30,6 +30,8 @@ static int advise(const options_t *options, berth_plan_report_t *report) {
   report->running = &running;
   report->instances = options->instances;
   int status = show(options, report);
+  report->advices = NULL;
+  report->running = NULL;
   berth_advices_free(&advices);
   return status;
 }

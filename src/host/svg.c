@@ -160,8 +160,8 @@ static void write_name(const map_t *map, berth_text_t name, double columns) {
   if (columns < 3) return;
   size_t start = name.length;
   while (start > 0 && name.data[start - 1] != '/') start--;
-  if (name.length <= columns || start == name.length) start = 0;
-  if (name.length - start > columns && columns < 8) return;
+  if ((double)name.length <= columns || start == name.length) start = 0;
+  if ((double)(name.length - start) > columns && columns < 8) return;
   berth_xml_text(name.data + start, name.length - start, (size_t)columns, map->stream);
 }
 
