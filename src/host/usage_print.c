@@ -23,10 +23,8 @@ bool berth_usage_print(const berth_subject_t *subject, FILE *stream) {
   berth_usage_t *usage = berth_usage_of(subject);
   if (usage == NULL) return false;
   berth_text_table_t table = berth_text_table(headings, "rrrrrl");
-  uint64_t workspace = 0;
   for (uint32_t step = 0; step < subject->step_count; step++) {
     char name[160];
-    workspace += usage[step].workspace;
     berth_text_table_cell(&table, "%" PRIu32, step);
     berth_text_table_cell(&table, "%s", berth_grouped(usage[step].activations).text);
     berth_text_table_cell(&table, "%s", berth_grouped(usage[step].scratch).text);
