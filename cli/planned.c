@@ -2,6 +2,7 @@
 #include "planned.h"
 #include "commands.h"
 #include "host/plan_open.h"
+#include "host/streaming_verify.h"
 
 #include <string.h>
 
@@ -10,6 +11,7 @@ void planned_close(planned_t *planned) {
   berth_advices_free(&planned->advices);
   berth_outcome_free(&planned->outcome);
   berth_subject_close(&planned->subject);
+  if (planned->report.streaming != NULL) berth_streaming_free(&planned->streaming);
   planned->is_open = false;
 }
 
@@ -25,6 +27,30 @@ static bool is_saved_plan(const char *path) {
   return length > 5 && strcmp(path + length - 5, ".json") == 0;
 }
 
+/* Lets the subject be a streamed plan's, where that is asked for. */
+static berth_status_t stream(const options_t *options, planned_t *planned,
+                             berth_complaint_t *complaint) {
+  if (options->streaming.mode == BERTH_STREAMING_OFF || !planned->subject.is_model) return BERTH_OK;
+  berth_streaming_options_t wanted = options->streaming;
+  wanted.align = options->subject.align;
+  berth_status_t status =
+      berth_streaming_make(&planned->subject, &wanted, &planned->streaming, complaint);
+  if (status == BERTH_OK) planned->report.streaming = &planned->streaming;
+  return status;
+}
+
+/* Plans what is open, and checks what is streamed once more. */
+static berth_status_t place(const options_t *options, planned_t *planned,
+                            berth_complaint_t *complaint) {
+  bool streamed = planned->report.streaming != NULL;
+  berth_planning_t planning = options->planning;
+  if (streamed && planning.work_limit == 0) planning.work_limit = BERTH_STREAMING_WORK;
+  berth_status_t status = berth_planning_run(options->planner, &planned->subject.problem, &planning,
+                                             &planned->outcome, complaint);
+  if (status != BERTH_OK || !streamed || !planned->outcome.has_plan) return status;
+  return berth_streaming_verify(&planned->streaming, planned->outcome.plan.placements, complaint);
+}
+
 int planned_open(const options_t *options, const char *path, const char *purpose,
                  planned_t *planned) {
   berth_complaint_t complaint;
@@ -33,15 +59,19 @@ int planned_open(const options_t *options, const char *path, const char *purpose
     return failed(&complaint);
   }
   bool saved = is_saved_plan(path);
+  berth_subject_options_t subject = options->subject;
+  /* A streamed plan has scratch and sharing of its own. */
+  if (options->streaming.mode != BERTH_STREAMING_OFF) subject.share = subject.kernels = false;
   berth_status_t status =
       saved ? berth_plan_open(path, &planned->subject, &planned->outcome, &complaint)
-            : berth_subject_open(path, &options->subject, &planned->subject, &complaint);
+            : berth_subject_open(path, &subject, &planned->subject, &complaint);
   if (status != BERTH_OK) return failed(&complaint);
   planned->is_open = true;
-  if (berth_plan_report_start(&planned->subject, &options->subject, &planned->report, &complaint) !=
-          BERTH_OK ||
-      (!saved && berth_planning_run(options->planner, &planned->subject.problem, &options->planning,
-                                    &planned->outcome, &complaint) != BERTH_OK)) {
+  if (stream(options, planned, &complaint) != BERTH_OK) return failed(&complaint);
+  const berth_streaming_t *streaming = planned->report.streaming;
+  status = berth_plan_report_start(&planned->subject, &subject, &planned->report, &complaint);
+  planned->report.streaming = streaming;
+  if (status != BERTH_OK || (!saved && place(options, planned, &complaint) != BERTH_OK)) {
     return failed(&complaint);
   }
   planned->report.outcome = &planned->outcome;

@@ -9,8 +9,9 @@
 typedef struct planned {
   berth_subject_t subject;
   berth_outcome_t outcome;
-  berth_plan_report_t report; /* of the two, with a plan */
-  berth_advices_t advices;    /* empty, until somebody asks for them */
+  berth_plan_report_t report;  /* of the two, with a plan */
+  berth_streaming_t streaming; /* with --stream: what the subject and its report are of */
+  berth_advices_t advices;     /* empty, until somebody asks for them */
   bool is_open;
 } planned_t;
 

@@ -119,6 +119,15 @@ static void two_files_make_one_page_before_and_after(void **state) {
   assert_says(html, "high");
 }
 
+static void a_streamed_plan_is_shown_as_plan_plans_it(void **state) {
+  (void)state;
+  assert_status("berth plan models/mobilenet_v1_0.25_96_int8.tflite --stream max --svg $dir/a.svg "
+                ">$dir/said && berth report models/mobilenet_v1_0.25_96_int8.tflite --stream max "
+                "--svg $dir/b.svg -o $dir/stream.html && cmp $dir/a.svg $dir/b.svg",
+                0);
+  assert_says(read_output("stream.html"), "stream");
+}
+
 static void a_saved_plan_is_drawn_as_it_was(void **state) {
   (void)state;
   /* Same rectangles as those of the model's own plan, with one region and with two. */
@@ -224,6 +233,7 @@ int main(void) {
       cmocka_unit_test(names_cannot_break_out_of_page_or_picture),
       cmocka_unit_test(the_page_says_what_it_is_about_and_json_says_what_was_written),
       cmocka_unit_test(two_files_make_one_page_before_and_after),
+      cmocka_unit_test(a_streamed_plan_is_shown_as_plan_plans_it),
       cmocka_unit_test(a_saved_plan_is_drawn_as_it_was),
       cmocka_unit_test(a_file_that_is_no_saved_plan_is_refused),
       cmocka_unit_test(png_is_the_picture_drawn_by_rsvg_convert),

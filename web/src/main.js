@@ -118,7 +118,7 @@ function fillAnswer() {
   byId("reason").replaceChildren(...(compares ? panels.emphasised([...prose.headline(plan, region), " "]) : []), why);
   const lines = prose.advice(plan, region);
   const box = byId("first-try");
-  box.hidden = lines.length === 0 && !plan.isModel;
+  box.hidden = lines.length === 0 && plan.advice === null; // null: nobody was asked
   const line = ({ title, text, options, saves, exact }) =>
     [
       make("strong", {}, `${exact ? "" : "Up to "}${bytes(saves)} less (${percent(saves, region.height)}): `),

@@ -33,13 +33,14 @@ export function fillFigures(element, plan, region) {
 
 export function fillLegend(element, sides, palette) {
   const seen = CLASSES.filter((kind) => sides.some((s) => s.region.buffers.some((b) => b.kind === kind && b.hasKind)));
+  const shares = sides.some((s) => s.region.shared.length > 0); // then it is no bound for them
   const items = seen.map((kind) => {
     const pair = make("span", { className: "swatch pair", "aria-hidden": "true" });
     pair.style.background = `linear-gradient(90deg, ${palette.strong[kind]} 50%, ${palette.pale[kind]} 50%)`;
     return make("li", {}, pair, kind);
   });
-  items.push(make("li", {}, make("span", { className: "swatch line", "aria-hidden": "true" }), "lower bound: bytes live in each step"));
-  if (sides.some((s) => s.region.shared.length > 0)) items.push(make("li", {}, "striped: two tensors share these bytes"));
+  items.push(make("li", {}, make("span", { className: "swatch line", "aria-hidden": "true" }), shares ? "bytes live in each step" : "lower bound: bytes live in each step"));
+  if (shares) items.push(make("li", {}, "striped: two tensors share these bytes"));
   if (sides.some((s) => s.plan.runs.length > 0)) items.push(make("li", {}, "shaded: executed row by row, lined: a ring of rows"));
   items.push(make("li", {}, "strong colour: live at the peak"));
   element.replaceChildren(...items);
@@ -197,6 +198,7 @@ export function fillOperators(element, side, go, state) {
   element.hidden = operators.length === 0;
   if (element.hidden) return;
   const order = [...operators];
+  const fullest = Math.max(1, region.height, ...region.load); // overlaps let more be live than there is
   const live = (op) => (op.step === null ? -1 : region.load[op.step] ?? 0);
   if (state.byBytes) order.sort((a, b) => live(b) - live(a));
   const again = (change) => () => {
@@ -205,7 +207,7 @@ export function fillOperators(element, side, go, state) {
   };
   const rows = order.slice(0, state.all ? undefined : FEW).map((op) => {
     const bar = make("span", { className: "bar" });
-    bar.style.width = op.step === null ? "0" : `${(100 * live(op)) / Math.max(1, region.height)}%`;
+    bar.style.width = op.step === null ? "0" : `${(100 * live(op)) / fullest}%`;
     const names = (buffers) => limitedInline(buffers, go);
     const line = make(
       "tr",

@@ -55,7 +55,8 @@ export function reason(plan, region) {
   if (keeps > 0) parts.push(`${bytes(keeps)} that must be kept for later`);
   if (alwaysLive(region) > 0) parts.push(`${bytes(alwaysLive(region))} of variables`);
   let text = `Live at the same time then: ${join(parts)}.`;
-  if (plan.runs.length > 0) text += ` Row by row: ${join(plan.runs.map((run) => `steps ${run.first} to ${run.last}`))}.`;
+  if (peak.overlap > 0) text += ` They share ${bytes(peak.overlap)}.`;
+  if (plan.runs.length > 0) text += ` Row by row: ${join(plan.runs.map(({ first, last }) => (first === last ? `step ${first}` : `steps ${first} to ${last}`)))}.`;
   if (plan.dynamic.length > 0) text += ` Not counted: ${plural(plan.dynamic.length, "tensor")} whose size is known only at run time.`;
   if (peak.fragmentation > 0) text += ` Another ${bytes(peak.fragmentation)} is lost to gaps between them.`;
   return text;

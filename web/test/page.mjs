@@ -224,6 +224,23 @@ await test("the page", async (t) => {
     });
   });
 
+  await t.test("shows rings of rows, and which steps run row by row", async () => {
+    const streamed = report("streamed", `${MODELS}/mobilenet_v1_0.25_96_int8.tflite`, "--stream", "max");
+    await withPage(streamed.path, {}, async (page) => {
+      assert.match(await page.text("#reason"), /Row by row: /);
+      const [tensor, rows] = await page.evaluate(`(() => {
+        const { plan, region } = window.berthMap.sides[0];
+        const buffer = region.buffers.find((b) => b.ring);
+        return [buffer.name, buffer.ring.rows + " of " + buffer.ring.of + " rows at a time"];
+      })()`);
+      await page.press("/");
+      await page.type(tensor);
+      await page.press("Enter");
+      assert.match(await page.text("#details"), new RegExp(rows));
+      await picture(page, "streamed");
+    });
+  });
+
   await t.test("treats names as text, whatever they hold", async () => {
     const csv = join(folder, "evil.csv");
     const names = ["</script><script>window.evil = 1</script>", "<img src=x onerror='window.evil = 2'>", '"<!--"" -->"', "a\u0001\u202eb\ufffe", "</title></style>"];
