@@ -6,6 +6,9 @@ export const CLASSES = ["input", "activation", "output", "scratch", "workspace",
 
 const key = (subgraph, tensor) => `${subgraph}:${tensor}`;
 
+// Of many numbers, too many to be arguments of one call; 0 of none.
+export const largest = (values) => values.reduce((most, value) => Math.max(most, value), 0);
+
 // ---- Documents ----------------------------------------------------------------------------------
 
 export function readPlan(document) {
@@ -19,7 +22,7 @@ export function readPlan(document) {
     sumBytes: document.sum_bytes,
     variableBytes: document.variable_bytes ?? 0,
     cost: document.cost ?? null,
-    steps: Math.max(1, document.steps ?? 1 + Math.max(0, ...document.buffers.map((b) => b.last))),
+    steps: Math.max(1, document.steps ?? 1 + largest(document.buffers.map((b) => b.last))),
     dynamic: document.dynamic ?? [],
     advice: document.advice ?? null,
     runs: document.streaming?.runs ?? [], // of steps that are executed row by row: { first, last }

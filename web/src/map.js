@@ -6,7 +6,7 @@
 import { scaleLinear } from "d3-scale";
 import { select } from "d3-selection";
 import { zoom, zoomIdentity } from "d3-zoom";
-import { CLASSES, letterOf, operatorAt } from "./facts.js";
+import { CLASSES, largest, letterOf, operatorAt } from "./facts.js";
 import { bytes, grouped, printable, tail } from "./format.js";
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
@@ -77,7 +77,7 @@ export class MemoryMap {
     this.plot = { left: width < 500 ? 66 : 72, right: width - 10, top: TOP, bottom: height - usage - AXIS - BOTTOM };
     this.usage = { top: height - usage - BOTTOM, bottom: height - BOTTOM };
     this.tallest = Math.max(1, ...this.sides.map((side) => side.region.height));
-    this.fullest = Math.max(1, ...this.sides.map((side) => Math.max(0, ...side.region.load)));
+    this.fullest = Math.max(1, ...this.sides.map((side) => largest(side.region.load)));
     const { left, right, top, bottom } = this.plot;
     const corners = [[left, top], [right, bottom]];
     const most = Math.max(...this.sides.map((side) => side.plan.steps));

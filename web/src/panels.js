@@ -1,7 +1,7 @@
 // Everything beside the map: figures, details of what is selected, and the tables. Each function
 // fills one element anew; `go` has buffer(buffer) and step(step), which select.
 import { make, named, swatch } from "./dom.js";
-import { CLASSES, letterOf, liveAt, operatorAt, pairBuffers, roleIn } from "./facts.js";
+import { CLASSES, largest, letterOf, liveAt, operatorAt, pairBuffers, roleIn } from "./facts.js";
 import { briefly, bytes, ends, grouped, percent, plural, printable } from "./format.js";
 import { keptBy, operatorText } from "./prose.js";
 
@@ -198,7 +198,7 @@ export function fillOperators(element, side, go, state) {
   element.hidden = operators.length === 0;
   if (element.hidden) return;
   const order = [...operators];
-  const fullest = Math.max(1, region.height, ...region.load); // overlaps let more be live than there is
+  const fullest = Math.max(1, region.height, largest(region.load)); // overlaps let more be live than there is
   const live = (op) => (op.step === null ? -1 : region.load[op.step] ?? 0);
   if (state.byBytes) order.sort((a, b) => live(b) - live(a));
   const again = (change) => () => {
