@@ -437,7 +437,7 @@ static uint64_t larger(uint64_t a, uint64_t b) {
 
 /* The path with the smallest load (`budget` IMPOSSIBLE), or with the fewest calls among those whose
  * load is at most `budget`. True: there is one. */
-static bool find_path(searching_t *s, uint64_t budget) {
+static bool sketch_path(searching_t *s, uint64_t budget) {
   bool calls = budget != IMPOSSIBLE;
   for (uint32_t i = 0; i <= s->step_count; i++)
     s->cuts[i] = (search_cut_t){IMPOSSIBLE, 0, 0, false};
@@ -464,7 +464,8 @@ static bool find_path(searching_t *s, uint64_t budget) {
       uint64_t value = calls ? at.value + bound.calls + 1 : least;
       if (value >= s->cuts[j + 1].value || least > budget || !pushed_fit(s, i, j)) continue;
       if (!calls && least >= s->cuts[s->step_count].value) continue;
-      uint64_t load = load_of(s, i, j);
+      uint64_t load = *remembered(s, i, j);
+      if (load == UNKNOWN) load = s->stopped ? IMPOSSIBLE : least; /* until the path takes it */
       if (load == IMPOSSIBLE || load > budget) continue;
       load = larger(load, at.load);
       step_to(s->cuts, i, j + 1, calls ? value : load, load, true);
@@ -477,6 +478,22 @@ static bool find_path(searching_t *s, uint64_t budget) {
     }
   }
   return s->cuts[s->step_count].value != IMPOSSIBLE;
+}
+
+/* The path, with the loads of all its runs walked: where one turns out larger than its bound, the
+ * best path is sketched anew, so that only runs that some best path takes are ever walked. */
+static bool find_path(searching_t *s, uint64_t budget) {
+  for (;;) {
+    if (!sketch_path(s, budget)) return false;
+    bool known = true;
+    for (uint32_t at = s->step_count; at > 0; at = s->cuts[at].from) {
+      uint32_t from = s->cuts[at].from;
+      if (!s->cuts[at].streamed || *remembered(s, from, at - 1) != UNKNOWN) continue;
+      known = false;
+      load_of(s, from, at - 1);
+    }
+    if (known) return true;
+  }
 }
 
 /* Takes down the path that was found. */
