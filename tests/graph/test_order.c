@@ -14,6 +14,7 @@ typedef struct subject {
   uint32_t operators;
   berth_overlap_t overlap;
   bool keep_inputs;
+  bool fold;
   uint64_t extra[RANDOM_OPS];
 } subject_t;
 
@@ -63,7 +64,7 @@ static berth_order_result_t find(const subject_t *s, uint32_t width, uint32_t *o
   static uint8_t graph_memory[1 << 16];
   size_t bytes;
   berth_graph_t graph;
-  berth_graph_options_t rules = {.keep_inputs = s->keep_inputs};
+  berth_graph_options_t rules = {.keep_inputs = s->keep_inputs, .fold = s->fold};
   assert_int_equal(
       berth_graph_analyse(&s->model, &rules, graph_memory, sizeof graph_memory, &graph, NULL),
       BERTH_OK);
@@ -183,6 +184,30 @@ static void a_wide_start_is_put_off(void **state) {
   assert_true((order[1] == 2) != (order[1] == 3));
 }
 
+static void operators_on_constants_run_right_before_their_readers(void **state) {
+  (void)state;
+  static subject_t s;
+  memset(&s, 0, sizeof s);
+  const char *const sizes[] = {"16", "512", "16", "512", "16", "16", "4", "4"};
+  for (int i = 0; i < 8; i++) {
+    tensor(&s.net, 0, BERTH_TYPE_INT8, sizes[i], i == 6 ? CONSTANT : 0);
+  }
+  op(&s.net, 0, BERTH_BUILTIN_DEQUANTIZE, "6", "7"); /* weights of operator 4 */
+  op(&s.net, 0, BERTH_BUILTIN_CONV_2D, "0", "1");
+  op(&s.net, 0, BERTH_BUILTIN_CONV_2D, "0", "3");
+  op(&s.net, 0, BERTH_BUILTIN_CONV_2D, "1", "2");
+  op(&s.net, 0, BERTH_BUILTIN_CONV_2D, "3 7", "4");
+  op(&s.net, 0, BERTH_BUILTIN_ADD, "2 4", "5");
+  s.net.subgraphs[0].inputs = "0", s.net.subgraphs[0].outputs = "5";
+  s.fold = true;
+  start(&s);
+  uint32_t order[RANDOM_OPS], at = 0;
+  berth_order_result_t result = find(&s, 0, order);
+  assert_true(result.changed && result.optimal);
+  while (order[at] != 0) at++;
+  assert_int_equal(order[at + 1], 4);
+}
+
 static uint32_t place_of(const uint32_t *order, uint32_t op) {
   uint32_t at = 0;
   while (order[at] != op) at++;
@@ -259,6 +284,7 @@ static void a_search_that_is_stopped_gives_what_it_has(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_wide_start_is_put_off),
+      cmocka_unit_test(operators_on_constants_run_right_before_their_readers),
       cmocka_unit_test(effects_and_variables_keep_their_order),
       cmocka_unit_test(no_order_of_a_small_graph_is_better),
       cmocka_unit_test(a_narrow_search_states_only_what_it_has_proven),

@@ -127,6 +127,39 @@ static void shipped_models_run_with_their_plans(void **state) {
   }
 }
 
+static void what_is_live_beside_unknown_scratch_is_left_to_tflm(void **state) {
+  (void)state;
+  char message[BERTH_HOST_MESSAGE];
+  berth_host_map_t map;
+  berth_model_t model;
+  assert_int_equal(
+      berth_host_open_model(BERTH_SOURCE_DIR "/models/custom_op.tflite", &map, &model, message),
+      BERTH_OK);
+  berth_stock_plan_options_t options = {.overlap = BERTH_OVERLAP_NONE};
+  berth_stock_plan_t plan;
+  assert_int_equal(berth_stock_plan_make(&model, &options, &plan), BERTH_OK);
+  assert_false(plan.known);
+  uint32_t custom = 0; /* the operator that TFLM has no kernel for */
+  while (berth_model_operator(&model, 0, custom).code != BERTH_BUILTIN_CUSTOM) custom++;
+  size_t bytes;
+  assert_int_equal(berth_graph_workspace(&model, &bytes), BERTH_OK);
+  void *memory = malloc(bytes);
+  berth_graph_t graph;
+  assert_int_equal(berth_graph_analyse(&model, NULL, memory, bytes, &graph, NULL), BERTH_OK);
+  uint32_t beside = 0;
+  for (uint32_t t = 0; t < graph.tensor_count; t++) {
+    const berth_graph_tensor_t *tensor = &graph.tensors[t];
+    bool planned = tensor->allocation == BERTH_ALLOCATION_ARENA_RW ||
+                   tensor->allocation == BERTH_ALLOCATION_DYNAMIC;
+    beside += planned && tensor->first <= custom && custom <= tensor->last;
+  }
+  assert_true(beside > 0);
+  assert_int_equal(plan.left_out, beside);
+  free(memory);
+  berth_stock_plan_free(&plan);
+  berth_host_unmap(&map);
+}
+
 static void the_order_counts_scratch(void **state) {
   (void)state;
   char path[512], message[BERTH_HOST_MESSAGE];
@@ -167,6 +200,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_head_is_the_lower_bound_on_every_recorded_model),
       cmocka_unit_test(shipped_models_run_with_their_plans),
+      cmocka_unit_test(what_is_live_beside_unknown_scratch_is_left_to_tflm),
       cmocka_unit_test(the_order_counts_scratch),
       cmocka_unit_test(no_kernel_is_listed_twice_or_without_a_reason),
   };
