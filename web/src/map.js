@@ -303,7 +303,8 @@ export class MemoryMap {
     for (const area of side.region.shared) this.drawShared(c, area, x, y);
     if (this.showLoad) this.drawLoad(c, side, x, y);
     this.drawPeakBand(c, side, x);
-    for (const buffer of order) this.drawLabel(c, side, buffer, live.has(buffer), x, y);
+    this.labels = []; // boxes: where buffers overlap, the first label stays alone
+    for (const buffer of order.reverse()) this.drawLabel(c, side, buffer, live.has(buffer), x, y);
     c.restore();
     this.drawSteps(c, side, x);
     this.drawUsage(c, side, x);
@@ -395,6 +396,8 @@ export class MemoryMap {
     }
     if (text === "" && room > 60) text = shorten(tail(name, 1), room, widthOf);
     if (text === "" && letter === "") return;
+    const long = widthOf(text) + extra;
+    if (!this.claim((x0 + x1) / 2, (y0 + y1) / 2, upright ? 14 : long, upright ? long : 14)) return;
     c.save();
     c.translate((x0 + x1) / 2, (y0 + y1) / 2);
     if (upright) c.rotate(-Math.PI / 2);
@@ -416,6 +419,14 @@ export class MemoryMap {
       c.fillText(letter, start, 1);
     }
     c.restore();
+  }
+
+  // Takes the room of a label around a point, unless another has some of it already.
+  claim(x, y, width, height) {
+    const meets = (box) => Math.abs(box.x - x) * 2 < box.width + width && Math.abs(box.y - y) * 2 < box.height + height;
+    if (this.labels.some(meets)) return false;
+    this.labels.push({ x, y, width, height });
+    return true;
   }
 
   drawLoad(c, side, x, y) {
