@@ -118,7 +118,7 @@ static void no_figure_of_the_study_is_better(void **state) {
   bool good = true;
   while (berth_csv_row(&csv, row, 32, &count) == BERTH_CSV_ROW) {
     char name[128];
-    uint64_t lb1, lb2, lb3;
+    uint64_t lb1 = 0, lb2 = 0, lb3 = 0;
     berth_csv_copy(row[MODEL], name);
     assert_true(berth_csv_number(row[LB1], &lb1) && berth_csv_number(row[LB2], &lb2) &&
                 berth_csv_number(row[LB3], &lb3));

@@ -298,7 +298,7 @@ static berth_tflm_forecast_t forecast_cmsis(berth_builtin_t code, const char *in
   tensor(&net, 0, BERTH_TYPE_INT8, weights, CONSTANT);
   net.constant_bytes = 1024;
   tensor(&net, 0, BERTH_TYPE_INT8, output, 0);
-  op(&net, 0, code, "0 1", "2");
+  op(&net, 0, (int)code, "0 1", "2");
   net.subgraphs[0].inputs = "0";
   net.subgraphs[0].outputs = "2";
   berth_tflm_settings_t settings = {.abi = BERTH_ABI_ARM, .kernels = BERTH_TFLM_CMSIS_NN};
