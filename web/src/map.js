@@ -1,8 +1,8 @@
 // The map: time to the right, addresses up, and below it the usage of each class over time, on one
 // canvas; what follows the pointer is on a second one above it. d3-zoom turns wheel, drag and touch
 // into a transform. Zooming enlarges time first, addresses only once steps are wide: a long model's
-// steps can be told apart while the whole height is still in view. Only what is in view is drawn, and hit tests go through the region's list: both
-// take well under a frame for many thousands of buffers.
+// steps can be told apart while the whole height is still in view. Only what is in view is drawn,
+// and hit tests go through the region's list.
 import { select } from "d3-selection";
 import { zoom, zoomIdentity } from "d3-zoom";
 import { largest } from "./facts.js";
