@@ -98,6 +98,16 @@ static bool settle_run(const char *command, options_t *options) {
   execution->runner.planner = options->planner;
   execution->runner.messages = stderr;
   interpreter->alignment = options->subject.align;
+  execution->runner.streaming = options->streaming;
+  if (options->streaming.push_inputs && options->streaming.mode == BERTH_STREAMING_OFF) {
+    execution->runner.streaming.mode = BERTH_STREAMING_AUTO;
+  }
+  if (execution->runner.streaming.mode != BERTH_STREAMING_OFF &&
+      (options->shape_count > 0 || options->compare || execution->runner.plan_path != NULL ||
+       options->print_usage || options->print_allocations)) {
+    return wrong(command,
+                 "--stream goes with neither --set-shape, --compare, --plan nor --print-...", NULL);
+  }
   interpreter->keep_inputs = options->subject.keep_inputs;
   interpreter->no_reuse = options->no_reuse;
   return true;

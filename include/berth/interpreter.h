@@ -223,6 +223,9 @@ berth_status_t berth_interpreter_invoke(berth_interpreter_t *interpreter);
 berth_status_t berth_interpreter_push_rows(berth_interpreter_t *interpreter, uint32_t input,
                                            const void *rows, uint32_t count, uint32_t *taken);
 
+/* Do the rows of this graph input come from the caller? Then it has no memory for all of them. */
+bool berth_interpreter_is_pushed(const berth_interpreter_t *interpreter, uint32_t input);
+
 /* The graph input whose rows are wanted next in an invoke that has begun, and the number of the
  * first one; BERTH_NOBODY between two invokes. */
 uint32_t berth_interpreter_wanted(const berth_interpreter_t *interpreter, uint32_t *row);

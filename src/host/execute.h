@@ -37,6 +37,7 @@ typedef struct berth_execution_options {
 /* One operator of the main subgraph. */
 typedef struct berth_operator_profile {
   double ms;             /* shortest of all invokes, with the subgraphs that it calls */
+  double rows_ms;        /* of its rows in the current invoke, so far */
   uint64_t live_bytes;   /* of tensors in the arena in its step */
   uint64_t output_bytes; /* that it writes */
 } berth_operator_profile_t;

@@ -2,6 +2,7 @@
 #include "host/execute.h"
 #include "host/fill.h"
 #include "host/json.h"
+#include "host/streaming_print.h"
 #include "host/table.h"
 #include "host/terminal.h"
 #include "host/text.h"
@@ -205,6 +206,7 @@ bool berth_execution_print(const berth_execution_t *execution, FILE *stream) {
   fprintf(stream, "  latency        %12.3f ms median, %.3f ms min, of %u invoke%s\n",
           execution->ms_median, execution->ms_min, execution->invokes,
           execution->invokes == 1 ? "" : "s");
+  if (runner->streaming != NULL && !berth_streaming_print(runner->streaming, stream)) return false;
   if (execution->sample_count > 0) {
     print_curve(execution, "resident", true, stream);
     print_curve(execution, "arena", false, stream);
@@ -258,6 +260,7 @@ bool berth_execution_json(const berth_execution_t *execution, FILE *stream) {
   berth_json_number(&json, "invokes", execution->invokes);
   berth_json_number(&json, "median_ns", nanoseconds(execution->ms_median));
   berth_json_number(&json, "min_ns", nanoseconds(execution->ms_min));
+  if (runner->streaming != NULL) berth_streaming_json(runner->streaming, &json);
   if (execution->sample_count > 0) {
     berth_json_open(&json, "samples", '[');
     for (uint32_t i = 0; i < execution->sample_count; i++) {

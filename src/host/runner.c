@@ -94,6 +94,12 @@ static bool on_operator(void *user, const berth_interpreter_t *interpreter, uint
   return runner->options.observe(runner->options.user, interpreter, subgraph, op);
 }
 
+static bool on_rows(void *user, const berth_interpreter_t *interpreter, uint32_t op,
+                    uint32_t first_row, uint32_t last_row) {
+  berth_runner_t *runner = user;
+  return runner->options.observe_rows(runner->options.user, interpreter, op, first_row, last_row);
+}
+
 /* A new block, with the one before it gone. */
 static bool get_block(void **block, uint32_t bytes) {
   free(*block);
@@ -113,6 +119,7 @@ static berth_status_t prepare_in(berth_runner_t *runner, const berth_memories_t 
   options.planner = runner->options.planner;
   options.log = on_event;
   options.observe = runner->options.observe != NULL ? on_operator : NULL;
+  options.observe_rows = runner->options.observe_rows != NULL ? on_rows : NULL;
   options.user = runner;
   runner->dynamic_count = 0;
   berth_status_t status =
@@ -239,6 +246,11 @@ berth_status_t berth_runner_open(const char *path, const berth_runner_options_t 
       return status;
     }
   }
+  status = berth_runner_stream(runner, complaint);
+  if (status != BERTH_OK) {
+    berth_runner_close(runner);
+    return status;
+  }
   if (runner->options.guard) status = make_writable(runner);
   if (status == BERTH_OK) status = prepare(runner);
   if (status != BERTH_OK) {
@@ -249,6 +261,7 @@ berth_status_t berth_runner_open(const char *path, const berth_runner_options_t 
 }
 
 void berth_runner_close(berth_runner_t *runner) {
+  berth_runner_stream_free(runner); /* it still asks the model */
   void **const blocks[] = {&runner->memory,   &runner->planning,     &runner->persistent,
                            &runner->metadata, &runner->guard_memory, &runner->writable};
   for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++) {

@@ -10,6 +10,7 @@
 #include "host/complaint.h"
 #include "host/map.h"
 #include "host/plan_read.h"
+#include "host/streaming.h"
 #include <stdio.h>
 
 typedef struct berth_runner_options {
@@ -21,10 +22,13 @@ typedef struct berth_runner_options {
   uint32_t dynamic_bytes; /* extra room for tensors of unknown size; 0: 64 MiB if there are any */
   berth_status_t (*reshape)(void *user, berth_interpreter_t *interpreter); /* before prepare: gives
                              inputs other shapes; may be NULL; called with `user` */
-  const char *plan_path;             /* a plan to use as it is: Berth's JSON or CSV; NULL: none */
-  bool guard;                        /* watch every operator; see berth/guard.h */
-  bool guard_deep;                   /* the contract's other claims, too */
-  berth_guard_report_t guard_report; /* called with `guard_user` */
+  berth_streaming_options_t streaming; /* which operators run row by row; alignment is the
+                                          interpreter's. Not along with `plan_path` or `reshape` */
+  berth_observe_rows_t observe_rows;   /* may be NULL; called with `user` */
+  const char *plan_path;               /* a plan to use as it is: Berth's JSON or CSV; NULL: none */
+  bool guard;                          /* watch every operator; see berth/guard.h */
+  bool guard_deep;                     /* the contract's other claims, too */
+  berth_guard_report_t guard_report;   /* called with `guard_user` */
   void *guard_user;
   FILE *messages; /* what prepare has to say (refused operators and the like); NULL: none */
   bool verbose;   /* also what is no failure: dynamic tensors, shared tables */
@@ -36,7 +40,9 @@ typedef struct berth_runner {
   berth_model_t model;
   berth_interpreter_t interpreter;
   berth_runner_options_t options;
-  berth_offsets_t offsets; /* from `plan_path` */
+  berth_offsets_t offsets;      /* from `plan_path`, or the streamed plan's */
+  berth_streaming_t *streaming; /* NULL: everything runs whole */
+  uint8_t **frames;             /* of each graph input that is pushed row by row; NULL: likewise */
   berth_guard_t guard;
   void *memory; /* the one block that the interpreter lives in; guarded: activations and margins */
   void *persistent; /* only when guarded; likewise below */
@@ -54,6 +60,16 @@ berth_status_t berth_runner_open(const char *path, const berth_runner_options_t 
                                  berth_runner_t *runner, berth_complaint_t *complaint);
 
 void berth_runner_close(berth_runner_t *runner);
+
+/* Where the values of a graph input are to be put before an invoke. */
+berth_value_t berth_runner_input(berth_runner_t *runner, uint32_t input);
+
+/* Runs the model once; pushes the rows of inputs that come row by row. */
+berth_status_t berth_runner_invoke(berth_runner_t *runner);
+
+/* Makes the streamed plan, if one is wanted; runner_stream.c. */
+berth_status_t berth_runner_stream(berth_runner_t *runner, berth_complaint_t *complaint);
+void berth_runner_stream_free(berth_runner_t *runner);
 
 /* "operator 17 FULLY_CONNECTED" into `text`; returns it. */
 char *berth_runner_operator_text(const berth_model_t *model, uint32_t subgraph, uint32_t op,

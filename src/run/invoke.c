@@ -352,7 +352,7 @@ static uint32_t take(berth_interpreter_t *interpreter, const uint8_t *rows, uint
 berth_status_t berth_interpreter_push_rows(berth_interpreter_t *interpreter, uint32_t input,
                                            const void *rows, uint32_t count, uint32_t *taken) {
   if (interpreter == NULL || !interpreter->prepared || rows == NULL || count == 0 ||
-      !berth_run_is_pushed(interpreter, input)) {
+      !berth_interpreter_is_pushed(interpreter, input)) {
     return BERTH_ERROR_ARGUMENT;
   }
   berth_invoke_t *progress = &interpreter->progress;

@@ -90,7 +90,7 @@ static berth_status_t make_run(berth_job_t *job, const berth_stream_network_t *n
 static bool has_pushed_input(const berth_interpreter_t *interpreter) {
   uint32_t count = berth_model_subgraph(interpreter->model, 0).inputs.count;
   for (uint32_t i = 0; i < count; i++) {
-    if (berth_run_is_pushed(interpreter, i)) return true;
+    if (berth_interpreter_is_pushed(interpreter, i)) return true;
   }
   return false;
 }

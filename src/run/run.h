@@ -135,9 +135,6 @@ const berth_stream_run_t *berth_run_of_step(const berth_interpreter_t *interpret
  * made. */
 uint32_t berth_run_ring(const berth_interpreter_t *interpreter, uint32_t tensor);
 
-/* Do the rows of this graph input come from the caller? */
-bool berth_run_is_pushed(const berth_interpreter_t *interpreter, uint32_t input);
-
 /* The step in which an operator of the main subgraph runs. */
 uint32_t berth_run_step_of(const berth_interpreter_t *interpreter, uint32_t op);
 

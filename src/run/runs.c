@@ -31,7 +31,8 @@ uint32_t berth_run_ring(const berth_interpreter_t *interpreter, uint32_t tensor)
   return ring == UINT32_MAX ? 0 : ring;
 }
 
-bool berth_run_is_pushed(const berth_interpreter_t *interpreter, uint32_t input) {
+bool berth_interpreter_is_pushed(const berth_interpreter_t *interpreter, uint32_t input) {
+  if (interpreter->runs == NULL) return false;
   berth_vector_t inputs = berth_model_subgraph(interpreter->model, 0).inputs;
   int32_t tensor = input < inputs.count ? berth_vector_int(inputs, input) : BERTH_NO_TENSOR;
   return tensor != BERTH_NO_TENSOR && berth_run_ring(interpreter, (uint32_t)tensor) > 0;
