@@ -168,7 +168,8 @@ static berth_status_t forget_plan(job_t *job) {
 
 static berth_status_t make_plan(job_t *job) {
   berth_stock_plan_t *plan = &job->result->plan;
-  bool same = job->size == job->model.size && memcmp(job->bytes, job->model.data, job->size) == 0;
+  bool same =
+      job->size == job->model.size && memcmp(job->bytes, job->model.data, (size_t)job->size) == 0;
   if (job->options->no_plan) return same ? BERTH_OK : forget_plan(job);
   berth_stock_plan_options_t options = stock_options(job);
   berth_status_t status = berth_stock_plan_make(&job->edited, &options, plan);

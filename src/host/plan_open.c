@@ -190,7 +190,7 @@ static berth_status_t fill(loading_t *loading, berth_region_t *regions) {
 }
 
 static berth_status_t count(loading_t *loading, const berth_host_map_t *map) {
-  loading->reader = berth_json_read(map->data, map->size);
+  loading->reader = berth_json_read(map->data, (size_t)map->size);
   uint64_t buffers = 0, regions = 0;
   while (next(loading)) {
     if (loading->reader.depth != 3 || loading->reader.token != BERTH_JSON_OPEN) continue;
@@ -284,9 +284,9 @@ berth_status_t berth_plan_open(const char *path, berth_subject_t *subject, berth
   }
   berth_region_t *regions = NULL;
   status = count(&loading, &subject->map);
-  if (status == BERTH_OK) status = allocate(&loading, subject->map.size, &regions);
+  if (status == BERTH_OK) status = allocate(&loading, (size_t)subject->map.size, &regions);
   if (status == BERTH_OK) {
-    loading.reader = berth_json_read(subject->map.data, subject->map.size);
+    loading.reader = berth_json_read(subject->map.data, (size_t)subject->map.size);
     status = fill(&loading, regions);
   }
   if (status == BERTH_OK) status = settle(&loading, regions);
