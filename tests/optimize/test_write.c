@@ -321,18 +321,22 @@ typedef struct archive {
   uint32_t local, directory, end;
 } archive_t;
 
+static void put_zeros(builder_t *file, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++) put(file, 1, 0);
+}
+
 static archive_t put_archive(builder_t *file, uint32_t counted_from) {
   archive_t archive = {.local = file->size};
   put(file, 4, 0x04034b50u);
-  put(file, 22, 0);
+  put_zeros(file, 22);
   put(file, 2, 5); /* length of the name */
   put(file, 2, 0);
   for (uint32_t i = 0; i < 5; i++) put(file, 1, (uint8_t) "a.txt"[i]);
   archive.directory = file->size;
   put(file, 4, 0x02014b50u);
-  put(file, 24, 0);
+  put_zeros(file, 24);
   put(file, 2, 5);
-  put(file, 12, 0);
+  put_zeros(file, 12);
   put(file, 4, archive.local - counted_from);
   for (uint32_t i = 0; i < 5; i++) put(file, 1, (uint8_t) "a.txt"[i]);
   archive.end = file->size;
