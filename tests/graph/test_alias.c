@@ -264,6 +264,7 @@ static void random_graphs_read_what_was_written_and_never_need_more(void **state
   uint32_t smaller = 0, shared = 0, slices = 0;
   static case_t c;
   for (uint32_t seed = 1; seed <= 20000; seed++) {
+    release(&c);
     memset(&c, 0, sizeof c);
     random_network(&c.net, seed, RANDOM_OPS);
     find(&c, seed % 7 == 0 ? BERTH_OVERLAP_VIEWS : BERTH_OVERLAP_INPLACE, seed % 5 == 0);
