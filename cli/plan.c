@@ -164,7 +164,7 @@ static int stream_and_plan(const options_t *options, berth_subject_t *subject) {
     return failed(&complaint);
   }
   options_t placing = *options;
-  if (placing.planning.work_limit == 0) placing.planning.work_limit = BERTH_STREAMING_WORK;
+  if (placing.planning.work_limit == 0) placing.planning.work_limit = 10 * BERTH_STREAMING_WORK;
   int status = plan(&placing, subject, &streaming);
   berth_streaming_free(&streaming);
   return status;
