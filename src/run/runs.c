@@ -32,10 +32,13 @@ uint32_t berth_run_ring(const berth_interpreter_t *interpreter, uint32_t tensor)
 }
 
 bool berth_interpreter_is_pushed(const berth_interpreter_t *interpreter, uint32_t input) {
+  const berth_stream_plan_t *plan = interpreter->options.stream;
   if (interpreter->runs == NULL) return false;
-  berth_vector_t inputs = berth_model_subgraph(interpreter->model, 0).inputs;
-  int32_t tensor = input < inputs.count ? berth_vector_int(inputs, input) : BERTH_NO_TENSOR;
-  return tensor != BERTH_NO_TENSOR && berth_run_ring(interpreter, (uint32_t)tensor) > 0;
+  for (uint32_t i = 0; i < plan->run_count; i++) {
+    const berth_stream_t *run = &interpreter->runs[i];
+    if (input < run->input_count && run->nodes[input].active) return true;
+  }
+  return false;
 }
 
 uint32_t berth_run_step_of(const berth_interpreter_t *interpreter, uint32_t op) {
