@@ -173,9 +173,11 @@ static berth_status_t start(sweeping_t *sweeping, berth_complaint_t *complaint) 
                    berth_sweep_name(sweeping->range.kind));
     status = BERTH_ERROR_ARGUMENT;
   }
-  memcpy(sweeping->regions, sweeping->options->regions,
-         sweeping->options->region_count * sizeof sweeping->regions[0]);
   sweeping->region_count = sweeping->options->region_count;
+  if (sweeping->region_count > 0) {
+    memcpy(sweeping->regions, sweeping->options->regions,
+           sweeping->region_count * sizeof sweeping->regions[0]);
+  }
   if (sweeping->region_count < 2) {
     const char *name = sweeping->region_count == 1 ? sweeping->regions[0].name : "fast";
     sweeping->regions[0] = (berth_named_region_t){name, {0, 1}};

@@ -109,6 +109,13 @@ static void poison_gaps(const berth_watch_t *watch) {
   }
   for (uint32_t i = 0; berth_watch_scratch(watch, i, &range); i++)
     unpoison(range.data, range.bytes);
+  /* A vector may reach from the last pixel of a row that is read into one that isn't, of the same
+   * tensor; the pattern there shows whether anything depends on it. */
+  for (uint32_t i = 0; watch->in_piece && i < watch->call.op.inputs.count; i++) {
+    berth_value_t input = berth_input(&watch->call, i);
+    if (!input.present || input.constant || input.data == NULL) continue;
+    unpoison(input.data, berth_run_held_bytes(&input));
+  }
 }
 
 /* Evaluates once; under AddressSanitizer or valgrind, what is nobody's is poisoned meanwhile. */
