@@ -74,6 +74,7 @@ void berth_optimization_print(const berth_optimization_t *optimization,
   if (o->before.known && o->after.known) {
     line(stream, "TFLM head", o->before.head_bytes, o->after.head_bytes);
     line(stream, "TFLM arena", o->before.arena_used_bytes, o->after.arena_used_bytes);
+    fputs("               (as arena_used_bytes() reports on 32-bit Arm)\n", stream);
   } else if (o->after.why_not != NULL) {
     fprintf(stream, "TFLM           no forecast: %s\n", o->after.why_not);
   }
