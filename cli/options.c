@@ -44,6 +44,21 @@ static bool take_option(int argc, char **argv, int *at, unsigned command, option
   return wrong(argv[0], what, value);
 }
 
+/* `--stream-input` alone asks for streaming, too. Streamed plans are of the model as it is. */
+static bool settle_stream(const char *command, options_t *options) {
+  berth_streaming_options_t *streaming = &options->streaming;
+  if (streaming->push_inputs && streaming->mode == BERTH_STREAMING_OFF) {
+    streaming->mode = BERTH_STREAMING_AUTO;
+  }
+  if (streaming->mode == BERTH_STREAMING_OFF) return true;
+  if (berth_what_if_any(&options->subject.what_if) || options->shape_count > 0 ||
+      options->sweep.kind != BERTH_SWEEP_NONE) {
+    return wrong(command,
+                 "--stream goes with neither --set-shape, --assume, --drop-... nor --sweep", NULL);
+  }
+  return true;
+}
+
 /* What several options say together. */
 static bool settle(const char *command, options_t *options) {
   if (options->no_reuse) {
@@ -72,7 +87,7 @@ static bool settle(const char *command, options_t *options) {
   options->subject.what_if.shape_count = options->shape_count;
   options->subject.what_if.int8_tensors = options->int8;
   options->subject.what_if.dropped = options->dropped;
-  return true;
+  return settle_stream(command, options);
 }
 
 /* The same for `run`. */
@@ -98,15 +113,12 @@ static bool settle_run(const char *command, options_t *options) {
   execution->runner.planner = options->planner;
   execution->runner.messages = stderr;
   interpreter->alignment = options->subject.align;
+  if (!settle_stream(command, options)) return false;
   execution->runner.streaming = options->streaming;
-  if (options->streaming.push_inputs && options->streaming.mode == BERTH_STREAMING_OFF) {
-    execution->runner.streaming.mode = BERTH_STREAMING_AUTO;
-  }
-  if (execution->runner.streaming.mode != BERTH_STREAMING_OFF &&
-      (options->shape_count > 0 || options->compare || execution->runner.plan_path != NULL ||
-       options->print_usage || options->print_allocations)) {
-    return wrong(command,
-                 "--stream goes with neither --set-shape, --compare, --plan nor --print-...", NULL);
+  if (options->streaming.mode != BERTH_STREAMING_OFF &&
+      (options->compare || execution->runner.plan_path != NULL || options->print_usage ||
+       options->print_allocations)) {
+    return wrong(command, "--stream goes with neither --compare, --plan nor --print-...", NULL);
   }
   interpreter->keep_inputs = options->subject.keep_inputs;
   interpreter->no_reuse = options->no_reuse;

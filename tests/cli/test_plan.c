@@ -184,6 +184,20 @@ static void reserved_buffers_are_planned_along(void **state) {
   assert_refused("berth plan models/resnet8_int8.tflite --reserve late:1:3-16", 1, "step 16");
 }
 
+static void a_streamed_plan_is_of_the_model_as_it_is(void **state) {
+  (void)state;
+  static const char *const changes[] = {"--set-shape 0=1,64,64,3", "--assume int8",
+                                        "--drop-output 0", "--sweep align"};
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+    char command[256];
+    snprintf(command, sizeof command,
+             "berth plan models/mobilenet_v1_0.25_96_int8.tflite --stream max %s", changes[i]);
+    assert_status(command, 2);
+  }
+  assert_status("berth plan models/mobilenet_v1_0.25_96_int8.tflite --stream-input", 0);
+  assert_says(out, "Streamed row by row");
+}
+
 static void like_sets_planner_alignment_and_input_rule(void **state) {
   (void)state;
   assert_status("berth plan models/resnet8_int8.tflite --like tflm --json >$dir/a; "
@@ -293,6 +307,7 @@ int main(void) {
       cmocka_unit_test(exact_proves_the_same_without_a_technique),
       cmocka_unit_test(an_interrupt_or_a_time_limit_takes_the_best_plan_so_far),
       cmocka_unit_test(reserved_buffers_are_planned_along),
+      cmocka_unit_test(a_streamed_plan_is_of_the_model_as_it_is),
       cmocka_unit_test(like_sets_planner_alignment_and_input_rule),
       cmocka_unit_test(pairs_are_respected),
       cmocka_unit_test(no_reuse_is_planner_none),
