@@ -5,8 +5,9 @@
  * each writes its rows, sums and scratch into the map, and what it reads must lie there whole
  * before and after: an operator may write while it still reads. Only a row that the contract lets
  * be written in place may be gone afterwards, if the row of the same number took its very place. At
- * the end the outputs must be there. Which rows are read comes from the words of contract.h. With
- * the search, it shares the row schedule, which is the interpreter's as well, and nothing else.
+ * the end the outputs and variables must be there. Which rows are read comes from the words of
+ * contract.h. With the search, it shares the row schedule, which is the interpreter's as well, and
+ * nothing else.
  *
  * Cost: all bytes written and read, divided by the granule.
  */
@@ -217,35 +218,74 @@ static berth_status_t follow_run(following_t *f, const berth_stream_run_t *run) 
   return status;
 }
 
-/* What the caller finds or leaves in whole tensors: inputs and variables, then outputs. */
-static berth_status_t look_at_list(following_t *f, berth_vector_t list, bool write) {
-  static const berth_stream_piece_t none = {BERTH_NOBODY, 0, 0, 0};
+static const berth_stream_piece_t none = {BERTH_NOBODY, 0, 0, 0};
+
+/* Is a whole tensor, which somebody wants after the last step, still there? */
+static berth_status_t look_at_end(following_t *f, int32_t tensor) {
   f->piece = &none;
-  for (uint32_t i = 0; i < list.count; i++) {
+  for (uint32_t row = 0; row < f->s->tensors[tensor].rows; row++) {
+    uint64_t byte = spoiled(f, place_of(f, (uint32_t)tensor, row), f->s->tensors[tensor].row_bytes,
+                            f->names[tensor] + row);
+    if (byte != UINT64_MAX) return found(f, (uint32_t)tensor, row, byte, "before the end");
+  }
+  return BERTH_OK;
+}
+
+/* What the caller finds or leaves in whole tensors: inputs, then outputs. */
+static berth_status_t look_at_list(following_t *f, berth_vector_t list, bool write) {
+  berth_status_t status = BERTH_OK;
+  for (uint32_t i = 0; i < list.count && status == BERTH_OK; i++) {
     int32_t tensor = berth_vector_int(list, i);
     if (!has_memory(f, tensor) || f->s->rings[tensor] != 0) continue;
-    uint32_t rows = f->s->tensors[tensor].rows;
     if (write) {
-      write_rows(f, tensor, 0, rows);
+      write_rows(f, tensor, 0, f->s->tensors[tensor].rows);
+    } else {
+      status = look_at_end(f, tensor);
+    }
+  }
+  return status;
+}
+
+/* Variables are there before the first step, and the next invoke wants them again. */
+static berth_status_t look_at_variables(following_t *f, bool write) {
+  uint32_t tensors = berth_model_subgraph(f->s->network.model, 0).tensor_count;
+  berth_status_t status = BERTH_OK;
+  for (uint32_t i = 0; i < tensors && status == BERTH_OK; i++) {
+    int32_t tensor = (int32_t)i;
+    if (!has_memory(f, tensor)) continue;
+    if (f->s->labels[f->s->buffer_of[i]].kind != BERTH_KIND_VARIABLE) continue;
+    if (write) {
+      write_rows(f, tensor, 0, f->s->tensors[i].rows);
+    } else {
+      status = look_at_end(f, tensor);
+    }
+  }
+  return status;
+}
+
+/* Does every tensor have room in its buffer for the rows that are kept of it? */
+static berth_status_t check_room(following_t *f) {
+  uint32_t tensors = berth_model_subgraph(f->s->network.model, 0).tensor_count;
+  for (uint32_t i = 0; i < tensors; i++) {
+    if (!has_memory(f, (int32_t)i)) continue;
+    uint32_t kept = f->s->rings[i] > 0 ? f->s->rings[i] : f->s->tensors[i].rows;
+    if ((uint64_t)kept * f->s->tensors[i].row_bytes <= f->s->buffers[f->s->buffer_of[i]].size) {
       continue;
     }
-    for (uint32_t row = 0; row < rows; row++) {
-      uint64_t byte = spoiled(f, place_of(f, (uint32_t)tensor, row),
-                              f->s->tensors[tensor].row_bytes, f->names[tensor] + row);
-      if (byte != UINT64_MAX) return found(f, (uint32_t)tensor, row, byte, "before the end");
-    }
+    berth_complain(f->complaint,
+                   "the streamed plan is wrong: %" PRIu32 " rows of tensor %" PRIu32
+                   " do not fit into its buffer",
+                   kept, i);
+    return BERTH_ERROR_INTERNAL;
   }
   return BERTH_OK;
 }
 
 static berth_status_t follow_plan(following_t *f) {
   berth_subgraph_t subgraph = berth_model_subgraph(f->s->network.model, 0);
-  for (uint32_t i = 0; i < subgraph.tensor_count; i++) {
-    bool variable =
-        has_memory(f, (int32_t)i) && f->s->labels[f->s->buffer_of[i]].kind == BERTH_KIND_VARIABLE;
-    if (variable) write_rows(f, (int32_t)i, 0, f->s->tensors[i].rows);
-  }
-  berth_status_t status = look_at_list(f, subgraph.inputs, true);
+  berth_status_t status = check_room(f);
+  if (status == BERTH_OK) status = look_at_variables(f, true);
+  if (status == BERTH_OK) status = look_at_list(f, subgraph.inputs, true);
   for (uint32_t step = 0; step < f->s->plan.step_count && status == BERTH_OK; step++) {
     const berth_stream_run_t *run = berth_streaming_run_at(f->s, step);
     if (run != NULL) {
@@ -256,7 +296,8 @@ static berth_status_t follow_plan(following_t *f) {
       status = follow(f, &all, false);
     }
   }
-  return status == BERTH_OK ? look_at_list(f, subgraph.outputs, false) : status;
+  if (status == BERTH_OK) status = look_at_list(f, subgraph.outputs, false);
+  return status == BERTH_OK ? look_at_variables(f, false) : status;
 }
 
 /* The largest number that divides all that can be the beginning or the end of a row. */
