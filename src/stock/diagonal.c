@@ -3,8 +3,9 @@
  * Output element number t (of `output_element` bytes) is written at time t, after what it reads. If
  * the input begins d bytes behind the output's start, input byte j lies where the output writes its
  * byte d + j; that must not be before the last read of j, at time T(j): d >= output_element x T(j)
- * - j. The distance is the largest of these over all bytes that are read at all. For given (y, x),
- * T grows evenly with the channel and the batch, so only the first and last of those matter.
+ * - j. The distance is the largest of these over all bytes that are read at all. Time and place are
+ * both sums of one term for each of batch, y, x and channel, so each is made as large as it can be
+ * by itself; T grows evenly with the batch and the channel, of which only first and last matter.
  *
  * Loop orders are those of tensorflow/lite/kernels/internal/reference of tflite-micro, by reading:
  * conv.h, depthwiseconv_uint8.h and integer_ops (batch, y, x, output channel), pooling.h, pad.h
@@ -15,51 +16,70 @@
 #include "stock/overlap.h"
 #include <string.h>
 
-/* The last output row (or column) that reads an input row; -1: none does. */
-static int64_t last_reader(uint32_t input, uint32_t pad, uint32_t stride, uint32_t dilation,
-                           uint32_t filter, uint32_t outputs) {
-  for (uint32_t i = 0; i < filter; i++) { /* the filter's first row belongs to the last reader */
-    int64_t start = (int64_t)input + pad - (int64_t)i * dilation;
+/* One dimension of a stencil, rows or columns. */
+typedef struct axis {
+  uint32_t inputs, outputs;
+  uint32_t pad, stride, dilation, filter;
+} axis_t;
+
+/* The last output row (or column) that reads an input row; -1: none does. The filter's first row
+ * belongs to the last reader; which of its rows meet an output repeats after `stride` of them. */
+static int64_t last_reader(const axis_t *axis, uint32_t input) {
+  int64_t beyond = (int64_t)input + axis->pad - (int64_t)(axis->outputs - 1) * axis->stride;
+  int64_t first = beyond > 0 ? (beyond + axis->dilation - 1) / axis->dilation : 0;
+  for (int64_t i = first; i < axis->filter && i < first + axis->stride; i++) {
+    int64_t start = (int64_t)input + axis->pad - i * axis->dilation;
     if (start < 0) break;
-    if (start % stride == 0 && start / stride < outputs) return start / stride;
+    if (start % axis->stride == 0) return start / axis->stride;
   }
   return -1;
 }
 
-static void extend(const berth_stencil_t *s, uint32_t batch, uint32_t y, uint32_t x, int64_t row,
-                   int64_t column, uint32_t channel, int64_t *distance) {
-  int64_t pixel = ((int64_t)batch * s->output_h + row) * s->output_w + column;
-  int64_t time = pixel * s->output_c + s->output_c - 1;
-  if (s->multiplier > 0) {
-    time = pixel * s->output_c + ((int64_t)channel + 1) * s->multiplier - 1;
+/* The most that a row (or column) adds to the distance, whose outputs are `output_step` bytes apart
+ * and whose inputs `input_step`; INT64_MIN: none is read. */
+static int64_t most_of(const axis_t *axis, int64_t output_step, int64_t input_step) {
+  int64_t most = INT64_MIN;
+  for (uint32_t i = 0; i < axis->inputs; i++) {
+    int64_t reader = last_reader(axis, i);
+    if (reader < 0) continue;
+    int64_t needed = reader * output_step - i * input_step;
+    if (needed > most) most = needed;
   }
-  int64_t element = (((int64_t)batch * s->input_h + y) * s->input_w + x) * s->input_c + channel;
-  int64_t needed = time * s->output_element - element * s->input_element;
-  if (needed > *distance) *distance = needed;
+  return most;
+}
+
+/* The same of something that grows evenly, `step` bytes each. */
+static int64_t most_of_even(uint32_t count, int64_t step) {
+  return step > 0 ? (count - 1) * step : 0;
 }
 
 uint64_t berth_stencil_distance(const berth_stencil_t *s) {
-  int64_t distance = 0;
-  const uint32_t batches[2] = {0, s->batches - 1}, channels[2] = {0, s->input_c - 1};
-  for (uint32_t y = 0; y < s->input_h; y++) {
-    int64_t row = last_reader(y, s->pad_top, s->stride_h, s->dilation_h, s->filter_h, s->output_h);
-    for (uint32_t x = 0; row >= 0 && x < s->input_w; x++) {
-      int64_t column =
-          last_reader(x, s->pad_left, s->stride_w, s->dilation_w, s->filter_w, s->output_w);
-      if (column < 0) continue;
-      for (int i = 0; i < 4; i++) {
-        extend(s, batches[i & 1], y, x, row, column, channels[i >> 1], &distance);
-      }
-    }
-  }
-  return (uint64_t)distance;
+  const axis_t rows = {s->input_h,  s->output_h,   s->pad_top,
+                       s->stride_h, s->dilation_h, s->filter_h};
+  const axis_t columns = {s->input_w,  s->output_w,   s->pad_left,
+                          s->stride_w, s->dilation_w, s->filter_w};
+  int64_t out_pixel = (int64_t)s->output_c * s->output_element;
+  int64_t in_pixel = (int64_t)s->input_c * s->input_element;
+  int64_t out_row = s->output_w * out_pixel, in_row = s->input_w * in_pixel;
+  int64_t row = most_of(&rows, out_row, in_row), column = most_of(&columns, out_pixel, in_pixel);
+  if (row == INT64_MIN || column == INT64_MIN) return 0; /* nothing is read at all */
+  int64_t distance =
+      row + column + most_of_even(s->batches, s->output_h * out_row - s->input_h * in_row);
+  /* The last output element of a pixel that reads a channel. */
+  int64_t each = (int64_t)s->multiplier * s->output_element;
+  int64_t element = s->input_element;
+  distance += (s->multiplier > 0 ? each : out_pixel) - s->output_element;
+  distance += most_of_even(s->input_c, each - element);
+  return distance > 0 ? (uint64_t)distance : 0;
 }
 
 /* ---- From operators to stencils -------------------------------------------------------------- */
 
-#define SIDE_MAX 65536 /* most rows, columns or channels: sums then stay far below 2^63 */
+#define SIDE_MAX     65536     /* most rows, columns or channels */
+#define ELEMENTS_MAX INT32_MAX /* of a tensor: products then stay far below 2^63 */
 
-/* The tensor, if it has this rank and all of its dimensions are known and positive. */
+/* The tensor, if it has this rank, all of its dimensions are known and positive, and it is not
+ * larger than an arena can be. */
 static bool take(const berth_model_t *model, uint32_t subgraph, berth_vector_t list, uint32_t index,
                  uint32_t rank, berth_tensor_t *tensor, uint32_t *dims, uint32_t *element) {
   int32_t number = index < list.count ? berth_vector_int(list, index) : BERTH_NO_TENSOR;
@@ -67,10 +87,13 @@ static bool take(const berth_model_t *model, uint32_t subgraph, berth_vector_t l
   *tensor = berth_model_tensor(model, subgraph, (uint32_t)number);
   *element = berth_tensor_type_bits(tensor->type) / 8;
   if (tensor->shape.count != rank || *element == 0) return false;
+  uint64_t elements = 1;
   for (uint32_t i = 0; i < rank; i++) {
     int32_t dim = berth_vector_int(tensor->shape, i);
     if (dim < 1 || dim > SIDE_MAX) return false;
     dims[i] = (uint32_t)dim;
+    elements *= dims[i];
+    if (elements > ELEMENTS_MAX) return false;
   }
   return true;
 }

@@ -32,7 +32,8 @@ typedef struct berth_stencil {
 } berth_stencil_t;
 
 /* The safe distance of a stencil in bytes: exact, that is, with one byte less something would be
- * overwritten too early (unless it is 0, or the two do not meet at all). O(height x width). */
+ * overwritten too early (unless it is 0, or the two do not meet at all). O((height + width) x
+ * stride). */
 uint64_t berth_stencil_distance(const berth_stencil_t *stencil);
 
 /* The safe distance between output 0 and input `input` of an operator, for TFLM's reference

@@ -110,6 +110,27 @@ static void the_distance_of_a_stencil_is_safe_and_the_smallest(void **state) {
   assert_true(overlapping > 2000 && tight > 1000);
 }
 
+static void large_windows_on_large_images_take_no_time(void **state) {
+  (void)state;
+  berth_stencil_t s = {.batches = 1,
+                       .input_h = 32768,
+                       .input_w = 32768,
+                       .input_c = 1,
+                       .output_h = 1,
+                       .output_w = 1,
+                       .output_c = 1,
+                       .filter_h = 32768,
+                       .filter_w = 32768,
+                       .stride_h = 1,
+                       .stride_w = 1,
+                       .dilation_h = 1,
+                       .dilation_w = 1,
+                       .multiplier = 1,
+                       .input_element = 1,
+                       .output_element = 1};
+  assert_int_equal(berth_stencil_distance(&s), 0); /* by rows and columns, 10^9 windows */
+}
+
 /* ---- Operators ------------------------------------------------------------------------------- */
 
 static void elements_that_grow_need_room(void **state) {
@@ -163,6 +184,7 @@ static void a_shipped_models_convolutions_are_the_stencils_that_they_say(void **
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_distance_of_a_stencil_is_safe_and_the_smallest),
+      cmocka_unit_test(large_windows_on_large_images_take_no_time),
       cmocka_unit_test(elements_that_grow_need_room),
       cmocka_unit_test(a_shipped_models_convolutions_are_the_stencils_that_they_say),
   };
