@@ -8,6 +8,21 @@
 
 /* ---- Comparing outputs ----------------------------------------------------------------------- */
 
+/* Can differences of this type be measured? */
+static bool has_numbers(berth_tensor_type_t type) {
+  switch (type) {
+  case BERTH_TYPE_FLOAT32:
+  case BERTH_TYPE_INT8:
+  case BERTH_TYPE_UINT8:
+  case BERTH_TYPE_BOOL:
+  case BERTH_TYPE_INT16:
+  case BERTH_TYPE_INT32:
+    return true;
+  default:
+    return false;
+  }
+}
+
 static double element(const berth_value_t *value, uint32_t index) {
   const uint8_t *at = value->data;
   size_t i = index;
@@ -32,19 +47,22 @@ static double element(const berth_value_t *value, uint32_t index) {
     memcpy(&x, at + 4 * i, sizeof x);
     return x;
   }
-  default:
+  default: /* has no numbers */
     return 0;
   }
 }
 
-/* Largest difference, in units or relative to the largest magnitude. */
+/* Largest difference of two outputs whose bytes differ, in units or relative to the largest
+ * magnitude; INFINITY where it is no number. */
 static double distance(const berth_value_t *a, const berth_value_t *b) {
   double most = 0, largest = 0;
-  if (a->elements != b->elements || a->type != b->type) return INFINITY;
+  if (a->elements != b->elements || a->type != b->type || !has_numbers(a->type)) return INFINITY;
   for (uint32_t i = 0; i < a->elements; i++) {
     double x = element(a, i), y = element(b, i);
-    if (fabs(x) > largest) largest = fabs(x);
-    if (!(fabs(x - y) <= most) && x != y) most = fabs(x - y); /* a NaN counts */
+    if (isfinite(x) && fabs(x) > largest) largest = fabs(x);
+    if (x == y || (isnan(x) && isnan(y))) continue;
+    if (!isfinite(x) || !isfinite(y)) return INFINITY;
+    if (fabs(x - y) > most) most = fabs(x - y);
   }
   return a->type == BERTH_TYPE_FLOAT32 && largest > 0 ? most / largest : most;
 }
@@ -60,7 +78,7 @@ static void compare_outputs(const berth_runner_t *a, const berth_runner_t *b, ui
     proof->bytes += bytes;
     if (at == x.bytes && at == y.bytes) continue;
     double far = distance(&x, &y);
-    if (!(far <= proof->largest)) proof->largest = far;
+    if (far > proof->largest) proof->largest = far;
     if (proof->differ) continue;
     proof->differ = true;
     proof->seed = seed;
