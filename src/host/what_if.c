@@ -178,7 +178,11 @@ static berth_status_t set_types(change_t *change) {
                      what_if->int8_tensors[i]);
       return BERTH_ERROR_ARGUMENT;
     }
-    narrow(change, main_tensor(change, (int32_t)tensor));
+    bool again = false; /* named twice, maybe by name and by index */
+    for (uint32_t k = 0; k < i; k++) {
+      again |= tensor_named(change->graph->model, what_if->int8_tensors[k]) == tensor;
+    }
+    if (!again) narrow(change, main_tensor(change, (int32_t)tensor));
   }
   return BERTH_OK;
 }
