@@ -30,10 +30,10 @@ static void write_buffers(const berth_optimization_t *o, const char *lower, cons
   fprintf(
       stream,
       "\n/* Byte offset of each buffer in the order in which TFLM asks for them, scratch (with\n"
-      " * reference kernels) included. For a model without the plan in its metadata:\n"
+      " * %s kernels) included. For a model without the plan in its metadata:\n"
       " *   tflite::NonPersistentMemoryPlannerShim planner(\n"
       " *       reinterpret_cast<const tflite::BufferPlan*>(&%s_buffer_plan)); */\n",
-      lower);
+      berth_tflm_kernel_set_name(stock->kernels), lower);
   fprintf(stream, "#define %s_BUFFER_COUNT %" PRIu32 "\n", upper, stock->buffer_count);
   fprintf(
       stream,
@@ -68,8 +68,8 @@ void berth_optimization_header(const berth_optimization_t *optimization, const c
   if (o->after.known) {
     fprintf(stream,
             "#define %s_ARENA_BYTES %" PRIu64
-            "u /* smallest TFLM arena: 32-bit Arm, reference kernels */\n",
-            upper, o->after.min_arena_bytes);
+            "u /* smallest TFLM arena: 32-bit Arm, %s kernels */\n",
+            upper, o->after.min_arena_bytes, berth_tflm_kernel_set_name(o->stock.kernels));
   }
   if (o->plan.offsets != NULL) write_offsets(o, lower, upper, stream);
   if (o->after.known) write_buffers(o, lower, upper, stream);
