@@ -54,8 +54,3 @@ berth_status_t berth_forecast_make(const berth_model_t *model, const char *path,
 void berth_forecast_free(berth_forecast_t *forecast) {
   berth_tflm_forecast_free(&forecast->tflm);
 }
-
-uint64_t berth_forecast_min_arena(const berth_forecast_t *forecast) {
-  return forecast->options.runtime == BERTH_RUNTIME_TFLM ? forecast->tflm.min_arena_bytes
-                                                         : forecast->tflite.arena_used_bytes;
-}

@@ -33,9 +33,6 @@ berth_status_t berth_forecast_make(const berth_model_t *model, const char *path,
                                    berth_forecast_t *forecast, berth_complaint_t *complaint);
 void berth_forecast_free(berth_forecast_t *forecast);
 
-/* The smallest arena with which the runtime starts (TFLite: the sum of its arenas). */
-uint64_t berth_forecast_min_arena(const berth_forecast_t *forecast);
-
 /* For people. False: out of memory. */
 bool berth_forecast_print(const berth_forecast_t *forecast, const berth_model_t *model,
                           FILE *stream);

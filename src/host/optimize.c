@@ -154,7 +154,7 @@ static berth_status_t order(job_t *job) {
 /* Offsets that leave everything to TFLM, instead of a plan that was there and no longer fits. */
 static berth_status_t forget_plan(job_t *job) {
   uint32_t count = 0;
-  if (berth_model_metadata_named(&job->model, BERTH_OFFLINE_NAME).size == 0) return BERTH_OK;
+  if (berth_model_metadata_named(&job->model, BERTH_OFFLINE_PLAN).size == 0) return BERTH_OK;
   for (uint32_t s = 0; s < job->edited.subgraph_count; s++) {
     count += berth_model_subgraph(&job->edited, s).tensor_count;
   }
@@ -212,7 +212,7 @@ static bool to_stream(void *user, const void *data, size_t size) {
 
 /* Runs what was written, under its temporary name, against the original. */
 static berth_status_t prove(job_t *job, const char *written) {
-  berth_proof_options_t options = {.seeds = job->options->seeds > 0 ? job->options->seeds : SEEDS,
+  berth_proof_options_t options = {.seeds = SEEDS,
                                    .invokes = INVOKES,
                                    .allow_rounding = job->result->scales_folded > 0,
                                    .reshape = job->options->shape_count > 0 ? reshape : NULL,

@@ -27,13 +27,12 @@ typedef struct berth_optimization_options {
   berth_overlap_t overlap; /* which tensors may share memory in the plan */
   berth_tflm_kernel_set_t kernels; /* of the firmware: their scratch is planned for */
   bool no_verify;                  /* don't run original and result */
-  uint32_t seeds;                  /* of the proof; 0: 2 */
   const berth_named_shape_t *shapes;
   uint32_t shape_count;
   FILE *messages; /* what prepare has to say; NULL: none */
 } berth_optimization_options_t;
 
-/* What stock TFLM will need for a model: reference kernels, 32-bit Arm (see tflm_forecast.h). */
+/* What stock TFLM will need for a model: 32-bit Arm, kernels as given (see tflm_forecast.h). */
 typedef struct berth_stock_need {
   bool known; /* else the rest means nothing: TFLM would not run it, or an operator is unknown */
   const char *why_not;       /* not known: a static phrase */
