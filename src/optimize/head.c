@@ -14,31 +14,49 @@ void berth_head_free(berth_head_t *head) {
   memset(head, 0, sizeof *head);
 }
 
-/* Makes room for one more element of `size` bytes; false: the head has failed. */
-static bool reserve(berth_head_t *head, void **block, uint32_t *room, uint32_t count, uint32_t more,
-                    size_t size) {
-  if (head->status != BERTH_OK) return false;
+/* The block with room for `more` elements of `size` bytes behind its `count`; NULL: the head has
+ * failed, and the block stays. */
+static void *reserved(berth_head_t *head, void *block, uint32_t *room, uint32_t count,
+                      uint32_t more, size_t size) {
+  if (head->status != BERTH_OK) return NULL;
   if (more > INT32_MAX - count) {
     head->status = BERTH_ERROR_OVERFLOW;
-    return false;
+    return NULL;
   }
-  if (count + more <= *room) return true;
-  uint64_t wanted = 2 * (uint64_t)(count + more);
-  void *larger = wanted > SIZE_MAX / size ? NULL : realloc(*block, (size_t)wanted * size);
+  if (block != NULL && count + more <= *room) return block;
+  uint64_t wanted = 2 * (uint64_t)(count + more) + 16;
+  void *larger = wanted > SIZE_MAX / size ? NULL : realloc(block, (size_t)wanted * size);
   if (larger == NULL) {
     head->status = BERTH_ERROR_MEMORY;
-    return false;
+    return NULL;
   }
-  *block = larger;
   *room = (uint32_t)wanted;
-  return true;
+  return larger;
 }
 
-#define RESERVE(head, list, room, count)                                                           \
-  reserve(head, (void **)&(head)->list, &(head)->room, (head)->count, 1, sizeof *(head)->list)
+static bool reserve_label(berth_head_t *head) {
+  uint32_t *labels =
+      reserved(head, head->labels, &head->label_room, head->label_count, 1, sizeof *head->labels);
+  if (labels != NULL) head->labels = labels;
+  return labels != NULL;
+}
+
+static bool reserve_reference(berth_head_t *head) {
+  berth_head_reference_t *references = reserved(head, head->references, &head->reference_room,
+                                                head->reference_count, 1, sizeof *head->references);
+  if (references != NULL) head->references = references;
+  return references != NULL;
+}
+
+static bool reserve_vtable(berth_head_t *head) {
+  uint32_t *vtables = reserved(head, head->vtables, &head->vtable_room, head->vtable_count, 1,
+                               sizeof *head->vtables);
+  if (vtables != NULL) head->vtables = vtables;
+  return vtables != NULL;
+}
 
 uint32_t berth_head_label(berth_head_t *head) {
-  if (!RESERVE(head, labels, label_room, label_count)) return 0;
+  if (!reserve_label(head)) return 0;
   head->labels[head->label_count] = 0;
   return head->label_count++;
 }
@@ -48,7 +66,9 @@ void berth_head_here(berth_head_t *head, uint32_t label) {
 }
 
 void berth_head_append(berth_head_t *head, const void *data, uint32_t size) {
-  if (!reserve(head, (void **)&head->bytes, &head->room, head->size, size, 1)) return;
+  uint8_t *bytes = reserved(head, head->bytes, &head->room, head->size, size, 1);
+  if (bytes == NULL) return;
+  head->bytes = bytes;
   if (size == 0) return;
   if (data != NULL) {
     memcpy(head->bytes + head->size, data, size);
@@ -73,7 +93,7 @@ void berth_head_append32(berth_head_t *head, uint32_t value) {
 }
 
 static void note(berth_head_t *head, uint32_t slot, berth_head_kind_t kind, uint64_t target) {
-  if (!RESERVE(head, references, reference_room, reference_count)) return;
+  if (!reserve_reference(head)) return;
   head->references[head->reference_count++] = (berth_head_reference_t){slot, kind, target};
 }
 
@@ -152,7 +172,7 @@ static uint32_t share_vtable(berth_head_t *head, const uint8_t *bytes, uint32_t 
   berth_head_align(head, 2, 0);
   uint32_t at = head->size;
   berth_head_append(head, bytes, size);
-  if (RESERVE(head, vtables, vtable_room, vtable_count)) head->vtables[head->vtable_count++] = at;
+  if (reserve_vtable(head)) head->vtables[head->vtable_count++] = at;
   return at;
 }
 
