@@ -285,6 +285,7 @@ static berth_status_t prepare(berth_job_t *job) {
   berth_interpreter_t *interpreter = job->interpreter;
   berth_vector_t offsets;
   berth_status_t status = given_plan(interpreter, &offsets);
+  if (status == BERTH_OK) status = berth_job_check_runs(job); /* lifetimes follow its order */
   if (status == BERTH_OK) status = find_lifetimes(job);
   if (status != BERTH_OK) return status;
   berth_run_fold(interpreter);

@@ -41,6 +41,9 @@ berth_status_t berth_job_loan_too_small(const berth_job_t *job);
 /* ---- What runs row by row: prepare_runs.c ---------------------------------------------------- */
 
 /* Looks at the streamed plan, if there is one: ARGUMENT (logged) if it isn't one of this model. */
+berth_status_t berth_job_check_runs(const berth_job_t *job);
+
+/* Room for the contracts of subgraph 0, if anything is streamed. MEMORY (logged). */
 berth_status_t berth_job_begin_runs(berth_job_t *job);
 
 /* Keeps the contract of an operator of subgraph 0, and adds to its scratch what it must have if it

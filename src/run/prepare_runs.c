@@ -13,7 +13,7 @@ static berth_status_t wrong(const berth_job_t *job, const char *why) {
   return BERTH_ERROR_ARGUMENT;
 }
 
-berth_status_t berth_job_begin_runs(berth_job_t *job) {
+berth_status_t berth_job_check_runs(const berth_job_t *job) {
   const berth_stream_plan_t *plan = job->interpreter->options.stream;
   if (plan == NULL) return BERTH_OK;
   uint32_t count = berth_model_subgraph(job->interpreter->model, 0).operator_count;
@@ -27,7 +27,13 @@ berth_status_t berth_job_begin_runs(berth_job_t *job) {
       return wrong(job, "the streamed plan has a run that is none, or is out of order");
     }
   }
-  if (plan->run_count == 0) return BERTH_OK;
+  return BERTH_OK;
+}
+
+berth_status_t berth_job_begin_runs(berth_job_t *job) {
+  const berth_stream_plan_t *plan = job->interpreter->options.stream;
+  if (plan == NULL || plan->run_count == 0) return BERTH_OK;
+  uint32_t count = berth_model_subgraph(job->interpreter->model, 0).operator_count;
   job->contracts = berth_job_borrow(job, count * (uint64_t)sizeof *job->contracts, 8);
   if (job->contracts == NULL) return berth_job_loan_too_small(job);
   memset(job->contracts, 0, count * sizeof *job->contracts);
