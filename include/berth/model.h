@@ -9,7 +9,7 @@
  *   berth_model_error_t error;
  *   if (berth_model_open(data, size, &model, &error) != BERTH_OK)
  *     printf("%s %s\n", error.subject, error.fault);
- *   for (uint32_t i = 0; i < berth_model_tensor_count(&model, 0); i++) {
+ *   for (uint32_t i = 0; i < berth_model_subgraph(&model, 0).tensor_count; i++) {
  *     berth_tensor_t tensor = berth_model_tensor(&model, 0, i);
  *     ...
  *   }
