@@ -19,7 +19,7 @@ berth_status_t berth_offline_put(berth_edit_t *edit, const int32_t *offsets, uin
   store(bytes + 4, edit->model->subgraph_count);
   store(bytes + 8, count);
   for (uint32_t i = 0; i < count; i++) store(bytes + 4 * (HEADER + i), (uint32_t)offsets[i]);
-  berth_status_t status = berth_edit_set_metadata(edit, BERTH_OFFLINE_NAME, bytes, size);
+  berth_status_t status = berth_edit_set_metadata(edit, BERTH_OFFLINE_PLAN, bytes, size);
   free(bytes);
   return status;
 }
