@@ -2,7 +2,7 @@
 import { make } from "./dom.js";
 import { liveAt } from "./facts.js";
 
-export const KEYS = [
+const KEYS = [
   ["← →", "earlier, later"],
   ["↑ ↓", "higher, lower address"],
   ["+ −", "zoom in, out"],
