@@ -184,10 +184,10 @@ static void reserved_buffers_are_planned_along(void **state) {
   assert_refused("berth plan models/resnet8_int8.tflite --reserve late:1:3-16", 1, "step 16");
 }
 
-static void a_streamed_plan_is_of_the_model_as_it_is(void **state) {
+static void a_streamed_plan_is_of_the_model_as_it_is_and_written_whole(void **state) {
   (void)state;
   static const char *const changes[] = {"--set-shape 0=1,64,64,3", "--assume int8",
-                                        "--drop-output 0", "--sweep align"};
+                                        "--drop-output 0", "--sweep align", "-o $dir/streamed.h"};
   for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
     char command[256];
     snprintf(command, sizeof command,
@@ -307,7 +307,7 @@ int main(void) {
       cmocka_unit_test(exact_proves_the_same_without_a_technique),
       cmocka_unit_test(an_interrupt_or_a_time_limit_takes_the_best_plan_so_far),
       cmocka_unit_test(reserved_buffers_are_planned_along),
-      cmocka_unit_test(a_streamed_plan_is_of_the_model_as_it_is),
+      cmocka_unit_test(a_streamed_plan_is_of_the_model_as_it_is_and_written_whole),
       cmocka_unit_test(like_sets_planner_alignment_and_input_rule),
       cmocka_unit_test(pairs_are_respected),
       cmocka_unit_test(no_reuse_is_planner_none),
