@@ -47,12 +47,9 @@ static berth_status_t read_network(berth_streaming_t *s, const berth_subject_t *
     if (!value.known || value.constant) continue;
     s->tensors[i] = berth_stream_tensor(value.rank, value.dims, value.bytes);
   }
-  const uint32_t *order = subject->memory[7]; /* of --order best; NULL: the file's */
-  for (uint32_t i = 0; i < steps; i++) s->step_of[order != NULL ? order[i] : i] = i;
-  s->network = (berth_stream_network_t){.model = &subject->model,
-                                        .contracts = s->contracts.table,
-                                        .tensors = s->tensors,
-                                        .order = order};
+  for (uint32_t i = 0; i < steps; i++) s->step_of[i] = i; /* --order best reorders the model */
+  s->network = (berth_stream_network_t){
+      .model = &subject->model, .contracts = s->contracts.table, .tensors = s->tensors};
   return BERTH_OK;
 }
 
