@@ -6,7 +6,6 @@
 #include "optimize/write.h"
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define SEEDS   2u
 #define INVOKES 2u
@@ -226,21 +225,17 @@ static berth_status_t prove(job_t *job, const char *written) {
 
 /* Writes to a file of its own if the output is none that can be run (a pipe, a device). */
 static berth_status_t prove_elsewhere(job_t *job) {
-  char path[] = "/tmp/berth-XXXXXX";
-  int file = mkstemp(path);
-  FILE *stream = file >= 0 ? fdopen(file, "w") : NULL;
-  if (stream == NULL) {
-    if (file >= 0) close(file);
-    return failed(job, "no temporary file can be made for the proof", BERTH_ERROR_ARGUMENT);
-  }
-  berth_status_t status = berth_edit_write(&job->edit, NULL, to_stream, stream, NULL);
-  if (fclose(stream) != 0 && status == BERTH_OK) status = BERTH_ERROR_CANCELLED;
+  berth_output_t output;
+  berth_status_t status = berth_output_open("/tmp/berth-proof", &output, job->complaint);
+  if (status != BERTH_OK) return status;
+  status = berth_edit_write(&job->edit, NULL, to_stream, output.stream, NULL);
+  if (output.temporary == NULL || fflush(output.stream) != 0) status = BERTH_ERROR_CANCELLED;
   if (status == BERTH_OK) {
-    status = prove(job, path);
+    status = prove(job, output.temporary);
   } else {
-    failed(job, "the temporary file cannot be written", status);
+    failed(job, "the temporary file in /tmp cannot be written", status);
   }
-  unlink(path);
+  berth_output_discard(&output);
   return status;
 }
 
@@ -250,7 +245,8 @@ static berth_status_t write_and_prove(job_t *job, berth_output_t *output) {
   if (status == BERTH_ERROR_CANCELLED) return BERTH_OK; /* the commit will say why */
   if (status != BERTH_OK) return failed(job, why != NULL ? why : "cannot be written", status);
   if (job->options->no_verify) return BERTH_OK;
-  if (output->temporary == NULL || fflush(output->stream) != 0) return prove_elsewhere(job);
+  if (output->temporary == NULL) return prove_elsewhere(job);
+  if (fflush(output->stream) != 0) return BERTH_OK; /* likewise */
   return prove(job, output->temporary);
 }
 
