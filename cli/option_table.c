@@ -156,6 +156,30 @@ const option_t *option_find(const char *argument, size_t length, unsigned comman
   return NULL;
 }
 
+const char *option_range(const option_t *option) {
+  static const char *const ranges[][2] = {
+      {"--align", "a power of two, 1G at most"},
+      {"--reserve", "at most 256 of them, and FIRST <= LAST"},
+      {"--region", "each with another name"},
+      {"--capacity", "at least 1"},
+      {"--max-arena", "at least 1"},
+      {"--work-limit", "at least 1"},
+      {"--time-limit", "more than 0"},
+      {"--sweep", "resolution, batch or align up to 64K, or regions; align by doubling"},
+      {"--instances", "1 to 65536"},
+      {"--invokes", "1 to 100000000"},
+      {"--set-shape", "8 numbers at most, none negative"},
+      {"--assume", "int8, int8:TENSOR, quantized-inputs or quantized-outputs"},
+      {"--tolerance", "0 to 1"},
+      {"--planner", "listed by berth plan --help"},
+      {"--without", "listed by berth plan --help"},
+  };
+  for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++) {
+    if (strcmp(ranges[i][0], option->name) == 0) return ranges[i][1];
+  }
+  return NULL;
+}
+
 bool option_apply(const option_t *option, const char *value, options_t *options) {
   if (option->take != NULL) return option->take(options, value);
   *(bool *)((char *)options + option->flag) = true;

@@ -16,6 +16,9 @@ typedef struct option {
 /* The option of that name, `length` characters long, if the command has it; else NULL. */
 const option_t *option_find(const char *argument, size_t length, unsigned command);
 
+/* Which values its argument may have, where `argument` does not say it; else NULL. */
+const char *option_range(const option_t *option);
+
 /* Sets the flag, or hands over the value. False: not a valid one. */
 bool option_apply(const option_t *option, const char *value, options_t *options);
 

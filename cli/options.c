@@ -1,6 +1,7 @@
 /* Parsing of the command line: `--name VALUE` and `--name=VALUE` are the same; `--` ends the
  * options. Which options there are is in option_table.c. */
 #include "options.h"
+#include "host/output.h"
 #include "option_table.h"
 
 #include <stdlib.h>
@@ -39,8 +40,10 @@ static bool take_option(int argc, char **argv, int *at, unsigned command, option
     value = argv[++*at];
   }
   if (option_apply(option, value, options)) return true;
-  char what[96];
-  snprintf(what, sizeof what, "%s takes %s, not", option->name, option->argument);
+  const char *range = option_range(option);
+  char what[192];
+  snprintf(what, sizeof what, "%s takes %s%s%s%s, not", option->name, option->argument,
+           range != NULL ? " (" : "", range != NULL ? range : "", range != NULL ? ")" : "");
   return wrong(argv[0], what, value);
 }
 
@@ -77,6 +80,13 @@ static bool settle(const char *command, options_t *options) {
   }
   if (options->minimize && options->planning.capacity != 0) {
     return wrong(command, "--minimize and --capacity contradict each other", NULL);
+  }
+  /* Rows are followed through the model as its file has it. */
+  if (options->streaming.mode != BERTH_STREAMING_OFF &&
+      (options->shape_count > 0 || berth_what_if_any(&options->subject.what_if) ||
+       options->sweep.kind != BERTH_SWEEP_NONE)) {
+    return wrong(command,
+                 "--stream goes with neither --set-shape, --assume, --drop-... nor --sweep", NULL);
   }
   if (options->like != NULL) {
     bool tflite = strcmp(options->like, "tflite") == 0;
@@ -139,6 +149,27 @@ static bool settle_report(const char *command, options_t *options) {
   return wrong(command, "where to? -o FILE.html is missing", NULL);
 }
 
+/* No output may go where something is read from, nor two to the same file. Only berth optimize may
+ * write over its model, which its result replaces in one piece. */
+static bool settle_files(const char *command, const options_t *options) {
+  const char *const read[] = {options->path, options->second, options->subject.pairs_path,
+                              options->execution.runner.plan_path};
+  const char *const written[] = {options->output, options->svg, options->png,
+                                 options->optimization.header, options->optimization.output};
+  enum { READ = sizeof read / sizeof *read, WRITTEN = sizeof written / sizeof *written };
+  for (int w = 0; w < WRITTEN; w++) {
+    for (int r = 0; r < READ && written[w] != options->optimization.output; r++) {
+      if (!berth_output_is_file(written[w], read[r])) continue;
+      return wrong(command, "this would overwrite what is read:", written[w]);
+    }
+    for (int other = 0; other < w; other++) {
+      if (!berth_output_is_file(written[w], written[other])) continue;
+      return wrong(command, "two outputs would go to", written[w]);
+    }
+  }
+  return true;
+}
+
 bool options_parse(int argc, char **argv, unsigned command, options_t *options) {
   memset(options, 0, sizeof *options);
   size_t total = 1;
@@ -162,6 +193,7 @@ bool options_parse(int argc, char **argv, unsigned command, options_t *options) 
   }
   if (options->help) return true;
   if (options->path == NULL && command != FOR_DIFF) return wrong(argv[0], "which file?", NULL);
+  if (!settle_files(argv[0], options)) return false;
   if (command == FOR_REPORT && !settle_report(argv[0], options)) return false;
   return command == FOR_RUN || command == FOR_BISECT ? settle_run(argv[0], options)
                                                      : settle(argv[0], options);

@@ -140,6 +140,13 @@ berth_status_t berth_output_commit(berth_output_t *output, berth_complaint_t *co
   return BERTH_ERROR_FORMAT;
 }
 
+bool berth_output_is_file(const char *path, const char *other) {
+  struct stat a, b;
+  if (path == NULL || other == NULL) return false;
+  if (stat(path, &a) != 0) return strcmp(path, other) == 0;
+  return S_ISREG(a.st_mode) && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
 void berth_output_guard_streams(void) {
   for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
     /* Open for reading, so that writing fails as before. The lowest free number is `stream`. */

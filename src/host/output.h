@@ -28,6 +28,10 @@ berth_status_t berth_output_commit(berth_output_t *output, berth_complaint_t *co
 /* Closes and removes it. */
 void berth_output_discard(berth_output_t *output);
 
+/* Are both the same file, by name or through links? Devices and pipes never are: what is written
+ * there doesn't replace anything. NULL is no file. */
+bool berth_output_is_file(const char *path, const char *other);
+
 /* Makes sure that no file is opened under the number of a standard stream that was closed: writing
  * to a closed standard output still fails. To be called first. */
 void berth_output_guard_streams(void);

@@ -11,7 +11,7 @@ static void wrong_usage_exits_with_2_and_names_what_is_wrong(void **state) {
   assert_refused("berth plan --planner", 2, "--planner");
   assert_refused("berth plan --planner magic a", 2, "magic");
   assert_refused("berth plan --json=yes a", 2, "--json");
-  assert_refused("berth plan --align 3 a", 2, "--align");
+  assert_refused("berth plan --align 3 a", 2, "power of two");
   assert_refused("berth plan --align 0 a", 2, "--align");
   assert_refused("berth plan --align -16 a", 2, "-16");
   assert_refused("berth plan --like onnx a", 2, "onnx");
@@ -137,6 +137,40 @@ static void output_that_cannot_be_written_is_a_failure_and_leaves_nothing(void *
                 1);
 }
 
+static void an_input_is_never_written_over(void **state) {
+  (void)state;
+  assert_status(
+      "cp models/resnet8_int8.tflite $dir/own.tflite && ln -s own.tflite $dir/soft.tflite", 0);
+  static const char *const commands[] = {
+      "berth graph $dir/own.tflite -o $dir/own.tflite",
+      "berth graph $dir/own.tflite -o $dir/soft.tflite",
+      "berth trace --untimed $dir/own.tflite -o $dir/./own.tflite",
+      "berth optimize $dir/own.tflite --header $dir/own.tflite",
+      "berth optimize $dir/own.tflite -o $dir/new.tflite --header $dir/new.tflite",
+      "cd $dir; berth plan --pairs q.csv p.csv -o p.csv",
+      "cd $dir; berth plan --pairs q.csv p.csv -o q.csv",
+  };
+  write_file("p.csv", "id,lower,upper,size\nx,0,2,10\ny,1,3,10\n");
+  write_file("q.csv", "a,b,relation\n");
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+    assert_refused(commands[i], 2, i == 4 ? "two outputs" : "overwrite");
+  }
+  assert_status("cmp models/resnet8_int8.tflite $dir/own.tflite && test ! -e $dir/new.tflite", 0);
+}
+
+static void a_streamed_plan_is_only_that_of_the_model_as_it_is(void **state) {
+  (void)state;
+  static const char *const changes[] = {"--assume int8", "--set-shape image=1,64,64,3",
+                                        "--drop-output inner", "--drop-unused",
+                                        "--sweep resolution"};
+  for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+    char command[160];
+    snprintf(command, sizeof command,
+             "berth plan --stream max %s models/segmentation_float16.tflite", changes[i]);
+    assert_refused(command, 2, "--stream");
+  }
+}
+
 static void a_closed_standard_stream_never_becomes_the_output_file(void **state) {
   (void)state;
   assert_status("berth plan models/resnet8_int8.tflite -o $dir/kept.csv >&-", 1);
@@ -153,6 +187,8 @@ int main(void) {
       cmocka_unit_test(a_bad_problem_is_named_with_its_line),
       cmocka_unit_test(a_bad_pair_is_named_with_its_line),
       cmocka_unit_test(output_that_cannot_be_written_is_a_failure_and_leaves_nothing),
+      cmocka_unit_test(an_input_is_never_written_over),
+      cmocka_unit_test(a_streamed_plan_is_only_that_of_the_model_as_it_is),
       cmocka_unit_test(a_closed_standard_stream_never_becomes_the_output_file),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
