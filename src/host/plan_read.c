@@ -56,6 +56,31 @@ static berth_status_t put(const berth_model_t *model, const entry_t *entry, cons
   return BERTH_OK;
 }
 
+/* Takes over a value of a buffer, if it is one of those that matter. False: it is no number. */
+static bool take_number(const berth_json_reader_t *reader, const char *path, entry_t *entry,
+                        berth_complaint_t *complaint) {
+  bool is_tensor = berth_json_key_is(reader, "tensor");
+  bool is_offset = berth_json_key_is(reader, "offset");
+  if (!is_tensor && !is_offset && !berth_json_key_is(reader, "subgraph")) return true;
+  if (reader->token == BERTH_JSON_WORD) return true; /* null: none */
+  if (reader->token != BERTH_JSON_NUMBER || !reader->is_whole) {
+    berth_complain(complaint, "%s: line %llu: %.*s is no whole number in range", path,
+                   (unsigned long long)berth_json_line(reader), (int)reader->key_length,
+                   reader->key);
+    return false;
+  }
+  if (is_tensor) {
+    entry->tensor = reader->number;
+    entry->has_tensor = true;
+  } else if (is_offset) {
+    entry->offset = reader->number;
+    entry->has_offset = true;
+  } else {
+    entry->subgraph = reader->number;
+  }
+  return true;
+}
+
 static berth_status_t read_json(const berth_model_t *model, const berth_host_map_t *map,
                                 const char *path, berth_offsets_t *offsets,
                                 berth_complaint_t *complaint) {
@@ -69,16 +94,9 @@ static berth_status_t read_json(const berth_model_t *model, const berth_host_map
     if (!inside) continue;
     if (reader.token == BERTH_JSON_CLOSE && reader.depth == 2) inside = false;
     if (reader.token == BERTH_JSON_OPEN && reader.depth == 3) entry = (entry_t){.subgraph = 0};
-    if (reader.token == BERTH_JSON_NUMBER && reader.depth == 3 && reader.is_whole) {
-      if (berth_json_key_is(&reader, "subgraph")) entry.subgraph = reader.number;
-      if (berth_json_key_is(&reader, "tensor")) {
-        entry.tensor = reader.number;
-        entry.has_tensor = true;
-      }
-      if (berth_json_key_is(&reader, "offset")) {
-        entry.offset = reader.number;
-        entry.has_offset = true;
-      }
+    bool is_value = reader.depth == 3 || (reader.depth == 4 && reader.token == BERTH_JSON_OPEN);
+    if (is_value && !take_number(&reader, path, &entry, complaint)) {
+      return BERTH_ERROR_FORMAT;
     }
     if (reader.token == BERTH_JSON_CLOSE && reader.depth == 3) {
       berth_status_t status =
