@@ -23,7 +23,26 @@ void berth_streaming_free(berth_streaming_t *streaming) {
 
 /* ---- The network ----------------------------------------------------------------------------- */
 
-static berth_status_t read_network(berth_streaming_t *s, const berth_subject_t *subject) {
+/* Rows are counted by the shapes that the kernels infer, buffers by those that the file has. */
+static berth_status_t compare_sizes(const berth_streaming_t *s, const berth_subject_t *subject,
+                                    berth_complaint_t *complaint) {
+  for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
+    const berth_label_t *label = &subject->labels[i];
+    if (label->subgraph != 0) continue;
+    berth_value_t value = berth_interpreter_tensor(&s->contracts.interpreter, 0, label->tensor);
+    if (!value.known || value.constant || value.bytes == label->bytes) continue;
+    berth_complain(complaint,
+                   "%s: cannot be streamed: tensor %u has %llu bytes by its shape in the file, but "
+                   "%llu by its operator",
+                   subject->path, (unsigned)label->tensor, (unsigned long long)label->bytes,
+                   (unsigned long long)value.bytes);
+    return BERTH_ERROR_UNSUPPORTED;
+  }
+  return BERTH_OK;
+}
+
+static berth_status_t read_network(berth_streaming_t *s, const berth_subject_t *subject,
+                                   berth_complaint_t *complaint) {
   berth_status_t status = berth_contracts_make(&subject->model, NULL, &s->contracts);
   if (status != BERTH_OK) return status;
   berth_subgraph_t subgraph = berth_model_subgraph(&subject->model, 0);
@@ -41,6 +60,8 @@ static berth_status_t read_network(berth_streaming_t *s, const berth_subject_t *
   s->pairs =
       berth_streaming_take(s, (size_t)steps * (BERTH_STREAM_OVERLAPS_MAX + 1), sizeof *s->pairs);
   if (s->memory_count != 9) return BERTH_ERROR_MEMORY;
+  status = compare_sizes(s, subject, complaint);
+  if (status != BERTH_OK) return status;
   for (uint32_t i = 0; i < tensors; i++) {
     berth_value_t value = berth_interpreter_tensor(&s->contracts.interpreter, 0, i);
     s->tensors[i] = (berth_stream_tensor_t){0, 1, 0};
@@ -181,6 +202,7 @@ berth_status_t berth_streaming_make(berth_subject_t *subject,
                                     const berth_streaming_options_t *options,
                                     berth_streaming_t *streaming, berth_complaint_t *complaint) {
   memset(streaming, 0, sizeof *streaming);
+  streaming->path = subject->path;
   if (!subject->is_model || subject->problem.region_count > 1) {
     berth_complain(complaint, "%s: only models can be streamed, in one region", subject->path);
     return BERTH_ERROR_UNSUPPORTED;
@@ -189,7 +211,7 @@ berth_status_t berth_streaming_make(berth_subject_t *subject,
   if (options->mode == BERTH_STREAMING_OFF || steps == 0) return BERTH_OK;
   uint32_t align = options->align != 0 ? options->align : 16;
   berth_complain(complaint, "%s: cannot be streamed", subject->path);
-  berth_status_t status = read_network(streaming, subject);
+  berth_status_t status = read_network(streaming, subject, complaint);
   if (status == BERTH_OK) status = make_stream(streaming, steps);
   if (status == BERTH_OK) status = decide(streaming, subject, options, align, complaint);
   if (status == BERTH_ERROR_MEMORY) out_of_memory(subject, complaint);

@@ -38,6 +38,7 @@ typedef struct berth_streaming_trial {
 } berth_streaming_trial_t;
 
 typedef struct berth_streaming {
+  const char *path; /* of the model, for complaints; the subject's */
   berth_contracts_t contracts;
   berth_stream_network_t network;
   berth_stream_tensor_t *tensors;

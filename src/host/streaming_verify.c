@@ -69,11 +69,11 @@ static uint64_t spoiled(const following_t *f, uint64_t offset, uint64_t bytes, u
 
 static berth_status_t found(const following_t *f, uint32_t tensor, uint32_t row, uint64_t byte,
                             const char *when) {
-  berth_complain(f->complaint,
-                 "the streamed plan is wrong: row %" PRIu32 " of tensor %" PRIu32
-                 " is overwritten at byte %" PRIu64 " %s (step %" PRIu32 ", rows %" PRIu32
-                 " to %" PRIu32 ")",
-                 row, tensor, byte, when, f->piece->step, f->piece->first_row, f->piece->last_row);
+  berth_complain(
+      f->complaint,
+      "%s: the streamed plan is wrong: row %" PRIu32 " of tensor %" PRIu32
+      " is overwritten at byte %" PRIu64 " %s (step %" PRIu32 ", rows %" PRIu32 " to %" PRIu32 ")",
+      f->s->path, row, tensor, byte, when, f->piece->step, f->piece->first_row, f->piece->last_row);
   return BERTH_ERROR_INTERNAL;
 }
 
@@ -161,9 +161,9 @@ static berth_status_t use_scratch(const following_t *f, uint32_t op, bool sums, 
     if (!after && (begins || !sums || i > 0)) fill(f, offset, bytes, name);
     if (spoiled(f, offset, bytes, name) == UINT64_MAX) continue;
     berth_complain(f->complaint,
-                   "the streamed plan is wrong: the scratch of operator %" PRIu32
+                   "%s: the streamed plan is wrong: the scratch of operator %" PRIu32
                    " is overwritten while in use",
-                   op);
+                   f->s->path, op);
     return BERTH_ERROR_INTERNAL;
   }
   return BERTH_OK;
@@ -330,7 +330,7 @@ berth_status_t berth_streaming_verify(berth_streaming_t *s, const berth_placemen
   f.names = calloc((size_t)subgraph.tensor_count + 1, sizeof *f.names);
   f.scratch = calloc(parts + 1, sizeof *f.scratch);
   berth_status_t status = BERTH_ERROR_MEMORY;
-  berth_complain(complaint, "out of memory");
+  berth_complain(complaint, "%s: out of memory", s->path);
   if (f.owners != NULL && f.names != NULL && f.scratch != NULL) {
     uint32_t next = NOBODYS + 1;
     for (uint32_t i = 0; i < subgraph.tensor_count; i++) {

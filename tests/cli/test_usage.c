@@ -171,6 +171,32 @@ static void a_streamed_plan_is_only_that_of_the_model_as_it_is(void **state) {
   }
 }
 
+static void a_model_whose_shapes_disagree_is_not_streamed(void **state) {
+  (void)state;
+  /* The image's width, 28 in the file's own shapes, becomes 255. */
+  assert_status("cp models/dynamic_shape.tflite $dir/wide.tflite && chmod u+w $dir/wide.tflite && "
+                "printf '\\377' | dd of=$dir/wide.tflite bs=1 seek=428 conv=notrunc 2>/dev/null",
+                0);
+  assert_refused("berth plan --stream max $dir/wide.tflite", 1, "wide.tflite: cannot be streamed");
+  assert_refused("berth run --stream max $dir/wide.tflite", 1, "wide.tflite: cannot be streamed");
+}
+
+static void a_plan_with_a_bad_number_is_named_with_its_line(void **state) {
+  (void)state;
+  static const char *const bad[] = {"\"offset\": 1e30", "\"offset\": \"0\"",
+                                    "\"offset\": 0.5",  "\"offset\": 9223372036854775808",
+                                    "\"offset\": [0]",  "\"subgraph\": {}"};
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    char text[160];
+    snprintf(text, sizeof text, "{\"buffers\": [\n{\"tensor\": 3, %s}]}", bad[i]);
+    write_file("bad.json", text);
+    assert_refused("berth check-plan models/resnet8_int8.tflite $dir/bad.json", 1,
+                   "bad.json: line 2: ");
+    assert_refused("berth run --plan $dir/bad.json models/resnet8_int8.tflite", 1,
+                   "bad.json: line 2: ");
+  }
+}
+
 static void a_closed_standard_stream_never_becomes_the_output_file(void **state) {
   (void)state;
   assert_status("berth plan models/resnet8_int8.tflite -o $dir/kept.csv >&-", 1);
@@ -189,6 +215,8 @@ int main(void) {
       cmocka_unit_test(output_that_cannot_be_written_is_a_failure_and_leaves_nothing),
       cmocka_unit_test(an_input_is_never_written_over),
       cmocka_unit_test(a_streamed_plan_is_only_that_of_the_model_as_it_is),
+      cmocka_unit_test(a_model_whose_shapes_disagree_is_not_streamed),
+      cmocka_unit_test(a_plan_with_a_bad_number_is_named_with_its_line),
       cmocka_unit_test(a_closed_standard_stream_never_becomes_the_output_file),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
