@@ -294,8 +294,12 @@ bool option_set_label(options_t *options, const char *argument) {
 /* A decimal number, kept as it was written. */
 bool option_set_accuracy(options_t *options, const char *argument) {
   options->accuracy = argument;
-  size_t digits = strspn(argument, "0123456789.");
-  return digits > 0 && argument[digits] == '\0' && strchr("0123456789", *argument) != NULL;
+  const char *digits = "0123456789";
+  size_t length = strspn(argument, digits);
+  if (length == 0) return false;
+  argument += length;
+  if (*argument == '.') argument += 1 + strspn(argument + 1, digits);
+  return *argument == '\0';
 }
 
 bool option_set_runtime(options_t *options, const char *argument) {

@@ -81,6 +81,14 @@ static bool settle(const char *command, options_t *options) {
   if (options->minimize && options->planning.capacity != 0) {
     return wrong(command, "--minimize and --capacity contradict each other", NULL);
   }
+  if (options->streaming.push_inputs) {
+    if (options->subject.keep_inputs) {
+      return wrong(command, "--stream-input and --keep-inputs contradict each other", NULL);
+    }
+    if (options->streaming.mode == BERTH_STREAMING_OFF) {
+      options->streaming.mode = BERTH_STREAMING_AUTO;
+    }
+  }
   /* Rows are followed through the model as its file has it. */
   if (options->streaming.mode != BERTH_STREAMING_OFF &&
       (options->shape_count > 0 || berth_what_if_any(&options->subject.what_if) ||
@@ -136,6 +144,9 @@ static bool settle_run(const char *command, options_t *options) {
       (options->compare || execution->runner.plan_path != NULL || options->print_usage ||
        options->print_allocations)) {
     return wrong(command, "--stream goes with neither --compare, --plan nor --print-...", NULL);
+  }
+  if (options->streaming.push_inputs && options->subject.keep_inputs) {
+    return wrong(command, "--stream-input and --keep-inputs contradict each other", NULL);
   }
   interpreter->keep_inputs = options->subject.keep_inputs;
   interpreter->no_reuse = options->no_reuse;

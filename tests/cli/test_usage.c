@@ -169,6 +169,9 @@ static void a_streamed_plan_is_only_that_of_the_model_as_it_is(void **state) {
              "berth plan --stream max %s models/segmentation_float16.tflite", changes[i]);
     assert_refused(command, 2, "--stream");
   }
+  assert_refused("berth plan --stream-input --keep-inputs a", 2, "--keep-inputs");
+  assert_refused("berth run --stream-input --keep-inputs a", 2, "--keep-inputs");
+  assert_refused("berth log --history h.csv --accuracy 1..2 a", 2, "1..2");
 }
 
 static void a_model_whose_shapes_disagree_is_not_streamed(void **state) {
