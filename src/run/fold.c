@@ -42,8 +42,7 @@ static void propose(berth_interpreter_t *interpreter, uint32_t subgraph,
   berth_value_t source = berth_interpreter_tensor(interpreter, subgraph, (uint32_t)from);
   berth_value_t result = berth_interpreter_tensor(interpreter, subgraph, (uint32_t)to);
   if (source.type != BERTH_TYPE_FLOAT16 || result.type != BERTH_TYPE_FLOAT32 || result.constant ||
-      berth_model_tensor(interpreter->model, subgraph, (uint32_t)to).is_variable ||
-      !has_same_shape(&source, &result)) {
+      source.variable || result.variable || !has_same_shape(&source, &result)) {
     return;
   }
   interpreter->places[berth_run_tensor_index(interpreter, subgraph, (uint32_t)to)] =

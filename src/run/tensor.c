@@ -110,8 +110,9 @@ berth_value_t berth_interpreter_tensor(const berth_interpreter_t *interpreter, u
   }
   set_shape(&value, &tensor, berth_run_shape(interpreter, flat));
 
+  /* A variable begins as zero, whatever data the file has for it, and is written to. */
   berth_bytes_t data = berth_model_tensor_data(interpreter->model, &tensor);
-  if (data.data != NULL) {
+  if (data.data != NULL && !tensor.is_variable) {
     /* One with fewer bytes than its shape says has no value at all, unless it is sparse. */
     if (value.bytes <= data.size ||
         berth_model_sparsity(interpreter->model, subgraph, index).dimension_count > 0) {

@@ -184,6 +184,19 @@ static void a_model_whose_shapes_disagree_is_not_streamed(void **state) {
   assert_refused("berth run --stream max $dir/wide.tflite", 1, "wide.tflite: cannot be streamed");
 }
 
+static void data_of_a_variable_are_not_written_to(void **state) {
+  (void)state;
+  /* The weights' field for "is a variable" points to a byte that is not zero. */
+  assert_status(
+      "cp models/segmentation_float16.tflite $dir/var.tflite && chmod u+w $dir/var.tflite "
+      "&& printf '\\177' | dd of=$dir/var.tflite bs=1 seek=596 conv=notrunc 2>/dev/null",
+      0);
+  assert_status("berth run $dir/var.tflite && berth run --guard $dir/var.tflite", 0);
+  assert_status("berth bisect $dir/var.tflite", 0);
+  assert_says(out, "equal");
+  assert_status("berth run --compare none models/segmentation_float16.tflite", 0);
+}
+
 static void a_plan_with_a_bad_number_is_named_with_its_line(void **state) {
   (void)state;
   static const char *const bad[] = {"\"offset\": 1e30", "\"offset\": \"0\"",
@@ -219,6 +232,7 @@ int main(void) {
       cmocka_unit_test(an_input_is_never_written_over),
       cmocka_unit_test(a_streamed_plan_is_only_that_of_the_model_as_it_is),
       cmocka_unit_test(a_model_whose_shapes_disagree_is_not_streamed),
+      cmocka_unit_test(data_of_a_variable_are_not_written_to),
       cmocka_unit_test(a_plan_with_a_bad_number_is_named_with_its_line),
       cmocka_unit_test(a_closed_standard_stream_never_becomes_the_output_file),
   };
