@@ -12,7 +12,7 @@ typedef struct berth_complaint {
   char text[512]; /* one line, without its end; control characters are replaced */
 } berth_complaint_t;
 
-/* Writes the complaint; cut off if it is too long. */
+/* Writes the complaint; if it is too long, without its middle. */
 void berth_complain(berth_complaint_t *complaint, const char *format, ...) BERTH_PRINTF(2, 3);
 
 #endif

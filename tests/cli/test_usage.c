@@ -59,6 +59,9 @@ static void a_file_that_is_no_model_is_named_with_the_reason(void **state) {
   (void)state;
   assert_refused("berth plan $dir/missing.tflite", 1, "missing.tflite: No such file");
   assert_refused("berth plan $dir", 1, "it is a directory");
+  assert_refused("berth plan $(head -c 3000 /dev/zero | tr '\\0' x).tflite", 1,
+                 "x.tflite: File name too long");
+  assert_refused("berth plan $(printf '\\303\\244%.0s' $(seq 1500)).tflite", 1, " ... \303\244");
   write_file("empty.tflite", "");
   assert_refused("berth inspect $dir/empty.tflite", 1, "empty.tflite");
   write_file("text.tflite", "this is a text and not a model at all, but long enough");
