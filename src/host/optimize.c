@@ -290,7 +290,10 @@ static void count_moved(job_t *job) {
 }
 
 static berth_status_t run(job_t *job) {
-  berth_status_t status = set_shapes(job);
+  /* No model is left behind without the header that was to come with it. */
+  const char *header = job->options->header;
+  berth_status_t status = header != NULL ? berth_output_try(header, job->complaint) : BERTH_OK;
+  if (status == BERTH_OK) status = set_shapes(job);
   if (status == BERTH_OK) status = build(job);
   if (status == BERTH_OK) status = take_shapes(job);
   if (status == BERTH_OK) status = clean(job);

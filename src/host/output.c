@@ -114,6 +114,16 @@ void berth_output_discard(berth_output_t *output) {
   *output = (berth_output_t){NULL, output->path, NULL};
 }
 
+berth_status_t berth_output_try(const char *path, berth_complaint_t *complaint) {
+  struct stat existing;
+  bool exists = stat(path, &existing) == 0;
+  if (exists && !S_ISREG(existing.st_mode) && !S_ISDIR(existing.st_mode)) return BERTH_OK;
+  berth_output_t output;
+  berth_status_t status = berth_output_open(path, &output, complaint);
+  if (status == BERTH_OK) berth_output_discard(&output);
+  return status;
+}
+
 berth_status_t berth_output_commit(berth_output_t *output, berth_complaint_t *complaint) {
   errno = 0;
   bool good = fflush(output->stream) == 0 && ferror(output->stream) == 0;

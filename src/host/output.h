@@ -22,6 +22,9 @@ typedef struct berth_output {
 berth_status_t berth_output_open(const char *path, berth_output_t *output,
                                  berth_complaint_t *complaint);
 
+/* Would `path` be opened? Leaves everything as it is; devices and pipes are not touched. */
+berth_status_t berth_output_try(const char *path, berth_complaint_t *complaint);
+
 /* Closes and puts the file in place, or removes it and says why. */
 berth_status_t berth_output_commit(berth_output_t *output, berth_complaint_t *complaint);
 

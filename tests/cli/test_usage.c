@@ -129,6 +129,8 @@ static void output_that_cannot_be_written_is_a_failure_and_leaves_nothing(void *
   assert_refused("berth inspect models/resnet8_int8.tflite --json >&-", 1, "standard output");
   assert_refused("berth --help >/dev/full", 1, "standard output");
   assert_refused("berth plan models/resnet8_int8.tflite -o $dir/none/x.json", 1, "none/x.json");
+  assert_refused("berth optimize models/resnet8_int8.tflite -o $dir/x.tfl --header $dir/none/x.h",
+                 1, "none/x.h");
   assert_refused("mkdir $dir/d.csv; berth plan models/resnet8_int8.tflite -o $dir/d.csv", 1,
                  "directory");
   /* A file may grow to no more than 1 KiB, and the signal for that is ignored. */
