@@ -316,6 +316,7 @@ static uint64_t granule_of(const berth_streaming_t *s, const berth_placement_t *
 
 berth_status_t berth_streaming_verify(berth_streaming_t *s, const berth_placement_t *placements,
                                       berth_complaint_t *complaint) {
+  if (s->network.model == NULL) return BERTH_OK; /* a model without operators */
   berth_subgraph_t subgraph = berth_model_subgraph(s->network.model, 0);
   following_t f = {.s = s, .placements = placements, .complaint = complaint};
   uint64_t end = 0;

@@ -189,6 +189,26 @@ static void a_model_whose_shapes_disagree_is_not_streamed(void **state) {
   assert_refused("berth run --stream max $dir/wide.tflite", 1, "wide.tflite: cannot be streamed");
 }
 
+static void a_model_without_operators_is_planned_and_run(void **state) {
+  (void)state;
+  static const unsigned char model[] = {
+      24, 0, 0,  0, 84, 70, 76, 51, 14, 0, 20, 0, 4,  0, 8, 0, 12, 0, 0, 0, 16, 0, 0, 0,
+      16, 0, 0,  0, 3,  0,  0,  0,  12, 0, 0,  0, 12, 0, 0, 0, 16, 0, 0, 0, 0,  0, 0, 0,
+      1,  0, 0,  0, 32, 0,  0,  0,  1,  0, 0,  0, 8,  0, 0, 0, 4,  0, 4, 0, 4,  0, 0, 0,
+      12, 0, 20, 0, 4,  0,  8,  0,  12, 0, 16, 0, 12, 0, 0, 0, 16, 0, 0, 0, 16, 0, 0, 0,
+      16, 0, 0,  0, 16, 0,  0,  0,  0,  0, 0,  0, 0,  0, 0, 0, 0,  0, 0, 0, 0,  0, 0, 0};
+  char path[256];
+  snprintf(path, sizeof path, "%s/none.tflite", dir);
+  FILE *file = fopen(path, "wb");
+  assert_non_null(file);
+  assert_int_equal(fwrite(model, 1, sizeof model, file), sizeof model);
+  assert_int_equal(fclose(file), 0);
+  assert_status("berth plan $dir/none.tflite", 0);
+  assert_status("berth plan --stream max $dir/none.tflite", 0);
+  assert_status("berth report --stream max $dir/none.tflite -o $dir/none.html", 0);
+  assert_status("berth run --stream max $dir/none.tflite", 0);
+}
+
 static void data_of_a_variable_are_not_written_to(void **state) {
   (void)state;
   /* The weights' field for "is a variable" points to a byte that is not zero. */
@@ -237,6 +257,7 @@ int main(void) {
       cmocka_unit_test(an_input_is_never_written_over),
       cmocka_unit_test(a_streamed_plan_is_only_that_of_the_model_as_it_is),
       cmocka_unit_test(a_model_whose_shapes_disagree_is_not_streamed),
+      cmocka_unit_test(a_model_without_operators_is_planned_and_run),
       cmocka_unit_test(data_of_a_variable_are_not_written_to),
       cmocka_unit_test(a_plan_with_a_bad_number_is_named_with_its_line),
       cmocka_unit_test(a_closed_standard_stream_never_becomes_the_output_file),
