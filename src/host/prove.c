@@ -57,6 +57,7 @@ static double element(const berth_value_t *value, uint32_t index) {
 static double distance(const berth_value_t *a, const berth_value_t *b) {
   double most = 0, largest = 0;
   if (a->elements != b->elements || a->type != b->type || !has_numbers(a->type)) return INFINITY;
+  if (a->data == NULL || b->data == NULL) return INFINITY;
   for (uint32_t i = 0; i < a->elements; i++) {
     double x = element(a, i), y = element(b, i);
     if (isfinite(x) && fabs(x) > largest) largest = fabs(x);
@@ -73,7 +74,9 @@ static void compare_outputs(const berth_runner_t *a, const berth_runner_t *b, ui
   for (uint32_t i = 0; i < count; i++) {
     berth_value_t x = berth_interpreter_output(&a->interpreter, i);
     berth_value_t y = berth_interpreter_output(&b->interpreter, i);
+    if (x.data == NULL && y.data == NULL) continue; /* nothing makes it */
     uint32_t bytes = x.bytes < y.bytes ? x.bytes : y.bytes, at = 0;
+    if (x.data == NULL || y.data == NULL) bytes = 0;
     while (at < bytes && x.data[at] == y.data[at]) at++;
     proof->bytes += bytes;
     if (at == x.bytes && at == y.bytes) continue;
