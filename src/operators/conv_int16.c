@@ -51,7 +51,8 @@ static void finish_sum(void *context, uint32_t channel, uint8_t *out) {
   sum_t *s = context;
   const berth_matmul_int16_t *m = s->matmul;
   if (m->bias != NULL) {
-    s->sum += m->is_short ? berth_load_int32(m->bias, channel) : berth_load_int64(m->bias, channel);
+    s->sum +=
+        m->is_short ? berth_load_int32(m->bias, channel) : berth_load_bias64(m->bias, channel);
   }
   berth_multiplier_t factor;
   berth_rescale_factors(&m->rescale, channel, 1, &factor.multiplier, &factor.shift);

@@ -37,7 +37,7 @@ static void pixel(const berth_conv_t *conv, const berth_rescale_t *rescale, uint
       berth_taps(x, conv->stride_w, conv->pad_w, conv->dilation_w, conv->filter_w, conv->input_w);
   int64_t sums[BLOCK];
   for (uint32_t i = 0; i < count; i++) {
-    sums[i] = conv->bias.present ? berth_load_int64(conv->bias.data, first + i) : 0;
+    sums[i] = conv->bias.present ? berth_load_bias64(conv->bias.data, first + i) : 0;
   }
   for (uint32_t i = v.first; i < v.last; i++) {
     uint32_t input_y = v.at + (i - v.first) * conv->dilation_h;

@@ -77,13 +77,15 @@ static inline int32_t berth_multiply_up(int32_t x, berth_multiplier_t by) {
   return (int32_t)((high + (right > 0 ? INT64_C(1) << (right - 1) : 0)) >> right);
 }
 
-/* A 64-bit sum (within 48 bits) times a factor whose multiplier is cut to 16 bits, rounded once
- * with ties upwards: what the reference kernels do for int16 tensors. Shift below 15. */
+/* A 64-bit sum (within 48 bits; what is larger wraps) times a factor whose multiplier is cut to 16
+ * bits, rounded once with ties upwards: what the reference kernels do for int16 tensors. Shift
+ * below 15. */
 static inline int32_t berth_multiply_long(int64_t x, berth_multiplier_t by) {
   int32_t reduced =
       by.multiplier < 0x7fff0000 ? (by.multiplier + (INT32_C(1) << 15)) >> 16 : 0x7fff;
   int32_t shift = 15 - by.shift;
-  return (int32_t)((x * reduced + (INT64_C(1) << (shift - 1))) >> shift);
+  uint64_t product = (uint64_t)x * (uint64_t)(int64_t)reduced + (UINT64_C(1) << (shift - 1));
+  return (int32_t)((int64_t)product >> shift);
 }
 
 static inline int32_t berth_clamp(int32_t x, int32_t min, int32_t max) {
@@ -175,6 +177,12 @@ static inline int64_t berth_load_int64(const void *data, size_t index) {
   int64_t value;
   memcpy(&value, (const uint8_t *)data + 8 * index, sizeof value);
   return value;
+}
+
+/* A 64-bit bias, kept within the 48 bits that sums may have: no converter writes a larger one. */
+static inline int64_t berth_load_bias64(const void *data, size_t index) {
+  int64_t bias = berth_load_int64(data, index), most = INT64_C(1) << 47;
+  return bias > most ? most : bias < -most ? -most : bias;
 }
 
 static inline float berth_load_float(const void *data, size_t index) {

@@ -18,7 +18,7 @@ static int64_t dot(const int16_t *a, const int8_t *b, uint32_t count, int32_t ze
 
 static int64_t bias_of(const berth_matmul_int16_t *m, uint32_t channel) {
   if (m->bias == NULL) return 0;
-  return m->is_short ? berth_load_int32(m->bias, channel) : berth_load_int64(m->bias, channel);
+  return m->is_short ? berth_load_int32(m->bias, channel) : berth_load_bias64(m->bias, channel);
 }
 
 void berth_matmul_int16(const berth_matmul_int16_t *m, uint32_t group, const uint8_t *in,

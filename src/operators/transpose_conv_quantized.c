@@ -102,7 +102,7 @@ static int64_t sum_of(const berth_transpose_conv_t *conv, uint32_t batch,
 
 static int64_t bias_of(const berth_transpose_conv_t *conv, uint32_t channel) {
   if (!conv->bias.present) return 0;
-  if (conv->bias.type == BERTH_TYPE_INT64) return berth_load_int64(conv->bias.data, channel);
+  if (conv->bias.type == BERTH_TYPE_INT64) return berth_load_bias64(conv->bias.data, channel);
   if (conv->bias.type == BERTH_TYPE_INT32) return berth_load_int32(conv->bias.data, channel);
   int16_t bias;
   memcpy(&bias, conv->bias.data + 2 * (size_t)channel, sizeof bias);
