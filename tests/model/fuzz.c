@@ -10,48 +10,16 @@
  * the unit tests is mutated, since it has one of everything. Ends with a failure if a promise of
  * the headers is broken, or if one mutant takes longer than 20 seconds.
  */
-#include "mutate.h"
+#include "mutants.h"
 #include "sample.h"
 #include "walk.h"
 
 #include "berth/graph.h"
 #include "berth/plan.h"
 
-#include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#endif
-
 #define LARGEST_FILE 262144u /* bytes; larger ones are mostly weights, which nobody looks at */
 #define MOST_BUFFERS 2048u   /* plans of more buffers would take most of the time */
 #define MOST_FAULTS  256u
-
-/* ---- What is being done, for messages ------------------------------------------------------- */
-
-static uint64_t seed;
-static uint64_t current; /* number of the mutant */
-
-static void name_mutant(void) {
-  fprintf(stderr, "mutant %" PRIu64 " of seed %" PRIu64 "\n", current, seed);
-}
-
-static void give_up(const char *what) {
-  fprintf(stderr, "%s\n", what);
-  name_mutant();
-  abort();
-}
-
-static void too_slow(int signal) {
-  static const char text[] = "a mutant takes more than 20 seconds\n";
-  (void)signal;
-  if (write(2, text, sizeof text - 1) < 0) _exit(3);
-  abort();
-}
 
 /* ---- What is done with a mutant ------------------------------------------------------------- */
 
@@ -73,12 +41,6 @@ static void note_fault(const berth_model_error_t *error) {
         strcmp(counts.faults[i].fault, error->fault) == 0)
       return;
   if (counts.fault_count < MOST_FAULTS) counts.faults[counts.fault_count++] = *error;
-}
-
-static void *take(size_t bytes) {
-  void *memory = malloc(bytes > 0 ? bytes : 1);
-  if (memory == NULL) give_up("out of memory");
-  return memory;
 }
 
 static void plan(const berth_buffer_t *buffers, uint32_t count) {
@@ -144,67 +106,29 @@ static void use(const uint8_t *data, size_t size) {
   analyse(&model);
 }
 
-static void run_mutant(const file_t *bases, size_t base_count) {
-  mutate_state = seed * 0x9e3779b97f4a7c15u + current;
-  const file_t *base = &bases[below(3) == 0 ? 0 : below(base_count)];
-  file_t mutant = {take(base->size), base->size};
-  memcpy(mutant.data, base->data, base->size);
-  for (size_t i = 1 + below(below(4) == 0 ? 24 : 3); i > 0; i--) mutate(&mutant);
-  uint8_t *exact = take(mutant.size);
-  memcpy(exact, mutant.data, mutant.size);
-  free(mutant.data);
-  use(exact, mutant.size);
-  free(exact);
-}
-
 /* ---- The program ---------------------------------------------------------------------------- */
 
-static bool read_file(const char *path, file_t *file) {
-  FILE *stream = fopen(path, "rb");
-  if (stream == NULL) return false;
-  file->data = take(LARGEST_FILE + 1);
-  file->size = fread(file->data, 1, LARGEST_FILE + 1, stream);
-  fclose(stream);
-  if (file->size > 0 && file->size <= LARGEST_FILE) return true;
-  free(file->data);
-  return false;
+static size_t times(void) {
+  return 1 + below(below(4) == 0 ? 24 : 3);
 }
 
 int main(int argc, char **argv) {
-  if (argc < 4) {
-    fprintf(stderr, "usage: fuzz COUNT SEED FIRST FILE...\n");
-    return 2;
-  }
-  uint64_t count = strtoull(argv[1], NULL, 10);
-  seed = strtoull(argv[2], NULL, 10);
-  uint64_t first = strtoull(argv[3], NULL, 10);
-  signal(SIGALRM, too_slow);
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_set_death_callback(name_mutant);
-#endif
-
   static sample_t sample;
   sample_build(&sample);
-  file_t *bases = take((size_t)argc * sizeof *bases);
-  size_t base_count = 1;
-  bases[0] = (file_t){sample.file.bytes, sample.file.size};
-  for (int i = 4; i < argc; i++)
-    if (read_file(argv[i], &bases[base_count])) base_count++;
-
-  for (current = first; current - first < count; current++) {
-    alarm(20);
-    run_mutant(bases, base_count);
-  }
-  alarm(0);
+  mutants_t mutants = {.largest = LARGEST_FILE,
+                       .seconds = 20,
+                       .sample = {sample.file.bytes, sample.file.size},
+                       .times = times,
+                       .use = use};
+  int status = mutants_use(&mutants, argc, argv);
+  if (status != 0) return status;
   printf("%" PRIu64 " mutants of %zu models, seed %" PRIu64 ": %" PRIu64 " opened, %" PRIu64
          " with lifetimes, %" PRIu64 " planned; %" PRIu32 " kinds of faults; checksum %016" PRIx64
          "\n",
-         count, base_count, seed, counts.opened, counts.analysed, counts.planned,
-         counts.fault_count, checksum);
-  for (size_t i = 1; i < base_count; i++) free(bases[i].data);
-  free(bases);
+         mutants.count, mutants.base_count, mutants_seed, counts.opened, counts.analysed,
+         counts.planned, counts.fault_count, checksum);
   bool meaningful = counts.opened > 0 && counts.planned > 0 && counts.fault_count > 1;
-  if (count >= 1000 && !meaningful) {
+  if (mutants.count >= 1000 && !meaningful) {
     fprintf(stderr, "the mutants are all alike: nothing was tested\n");
     return 1;
   }

@@ -12,7 +12,7 @@
  * start may be a part of something else, which moving it then breaks. `berth optimize` opens what
  * it wrote before anyone sees it; here such results are counted, and there may be few.
  */
-#include "../model/mutate.h"
+#include "../model/mutants.h"
 #include "../model/sample.h"
 #include "same.h"
 
@@ -21,34 +21,9 @@
 #include "optimize/offline.h"
 #include "optimize/write.h"
 
-#include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #define LARGEST_FILE 262144u /* bytes */
 
-static uint64_t seed, current;
 static uint64_t opened, written, refused, broken, cleaned;
-
-static void give_up(const char *what) {
-  fprintf(stderr, "%s\nmutant %" PRIu64 " of seed %" PRIu64 "\n", what, current, seed);
-  abort();
-}
-
-static void too_slow(int signal) {
-  static const char text[] = "a mutant takes more than 20 seconds\n";
-  (void)signal;
-  if (write(2, text, sizeof text - 1) < 0) _exit(3);
-  abort();
-}
-
-static void *take(size_t bytes) {
-  void *memory = malloc(bytes > 0 ? bytes : 1);
-  if (memory == NULL) give_up("out of memory");
-  return memory;
-}
 
 /* ---- Edits ----------------------------------------------------------------------------------- */
 
@@ -119,7 +94,7 @@ static void save(const uint8_t *data, size_t size) {
   const char *folder = getenv("BERTH_FUZZ_SAVE");
   char path[1024];
   if (folder == NULL) return;
-  snprintf(path, sizeof path, "%s/mutant%" PRIu64 ".tflite", folder, current);
+  snprintf(path, sizeof path, "%s/mutant%" PRIu64 ".tflite", folder, mutants_current);
   FILE *file = fopen(path, "wb");
   if (file == NULL || fwrite(data, 1, size, file) != size || fclose(file) != 0) {
     give_up("a mutant cannot be saved");
@@ -156,57 +131,25 @@ static void use(const uint8_t *data, size_t size) {
   berth_edit_close(&edit);
 }
 
-static void run_mutant(const file_t *bases, size_t base_count) {
-  mutate_state = seed * 0x9e3779b97f4a7c15u + current;
-  const file_t *base = &bases[below(3) == 0 ? 0 : below(base_count)];
-  file_t mutant = {take(base->size), base->size};
-  memcpy(mutant.data, base->data, base->size);
-  for (size_t i = 1 + below(3); i > 0; i--) mutate(&mutant);
-  uint8_t *exact = take(mutant.size);
-  memcpy(exact, mutant.data, mutant.size);
-  free(mutant.data);
-  use(exact, mutant.size);
-  free(exact);
-}
-
-static bool read_file(const char *path, file_t *file) {
-  FILE *stream = fopen(path, "rb");
-  if (stream == NULL) return false;
-  file->data = take(LARGEST_FILE + 1);
-  file->size = fread(file->data, 1, LARGEST_FILE + 1, stream);
-  fclose(stream);
-  if (file->size > 0 && file->size <= LARGEST_FILE) return true;
-  free(file->data);
-  return false;
+static size_t times(void) {
+  return 1 + below(3);
 }
 
 int main(int argc, char **argv) {
-  if (argc < 4) {
-    fprintf(stderr, "usage: fuzz COUNT SEED FIRST FILE...\n");
-    return 2;
-  }
-  uint64_t count = strtoull(argv[1], NULL, 10), first = strtoull(argv[3], NULL, 10);
-  seed = strtoull(argv[2], NULL, 10);
-  signal(SIGALRM, too_slow);
   static sample_t sample;
   sample_build(&sample);
-  file_t *bases = take((size_t)argc * sizeof *bases);
-  size_t base_count = 1;
-  bases[0] = (file_t){sample.file.bytes, sample.file.size};
-  for (int i = 4; i < argc; i++) {
-    if (read_file(argv[i], &bases[base_count])) base_count++;
-  }
-  for (current = first; current - first < count; current++) {
-    alarm(20);
-    run_mutant(bases, base_count);
-  }
-  alarm(0);
+  mutants_t mutants = {.largest = LARGEST_FILE,
+                       .seconds = 20,
+                       .sample = {sample.file.bytes, sample.file.size},
+                       .times = times,
+                       .use = use};
+  int status = mutants_use(&mutants, argc, argv);
+  if (status != 0) return status;
   printf("%" PRIu64 " mutants of %zu models, seed %" PRIu64 ": %" PRIu64 " opened, %" PRIu64
          " written, %" PRIu64 " refused, %" PRIu64 " of them broken, %" PRIu64 " clean-ups\n",
-         count, base_count, seed, opened, written, refused, broken, cleaned);
-  for (size_t i = 1; i < base_count; i++) free(bases[i].data);
-  free(bases);
-  if (count >= 1000 && (written == 0 || broken > written / 1000)) {
+         mutants.count, mutants.base_count, mutants_seed, opened, written, refused, broken,
+         cleaned);
+  if (mutants.count >= 1000 && (written == 0 || broken > written / 1000)) {
     fprintf(stderr, "too few were written, or too many are broken\n");
     return 1;
   }

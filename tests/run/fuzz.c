@@ -8,41 +8,18 @@
  * be run alone (COUNT 1, FIRST i). An invoke ends after so many operators, for loops may be endless
  * in a mutant. Ends with a failure if one takes longer than a minute.
  */
-#include "model/mutate.h"
+#include "model/mutants.h"
 
 #include "berth/interpreter.h"
-
-#include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/common_interface_defs.h>
-#endif
 
 #define LARGEST_FILE   131072u /* bytes; larger ones are mostly weights */
 #define MEMORY         131072u /* bytes that the interpreter gets: what needs more is refused */
 #define MOST_OPERATORS 500u    /* evaluated in one invoke */
 
-static uint64_t seed, current;
 static uint64_t opened, prepared, invoked;
 
-#if defined(__SANITIZE_ADDRESS__)
-static void name_mutant(void) {
-  fprintf(stderr, "mutant %" PRIu64 " of seed %" PRIu64 "\n", current, seed);
-}
-#endif
-
-static void too_slow(int signal) {
-  static const char text[] = "a mutant takes more than a minute\n";
-  (void)signal;
-  if (write(2, text, sizeof text - 1) < 0) _exit(3);
-  abort();
-}
-
-static void *take(size_t bytes) {
+/* As an interpreter wants it. */
+static void *take_aligned(size_t bytes) {
   void *memory = aligned_alloc(64, (bytes + 63) & ~(size_t)63);
   if (memory == NULL) abort();
   return memory;
@@ -76,7 +53,7 @@ static void use(const uint8_t *data, size_t size) {
   if (berth_model_open(data, size, &model, &error) != BERTH_OK) return;
   opened++;
   uint32_t budget;
-  void *memory = take(MEMORY);
+  void *memory = take_aligned(MEMORY);
   berth_interpreter_t interpreter;
   berth_memories_t memories = {.activations = {memory, MEMORY}};
   berth_interpreter_options_t options = {.kernels = berth_kernels,
@@ -97,58 +74,19 @@ static void use(const uint8_t *data, size_t size) {
   free(memory);
 }
 
-static void run_mutant(const file_t *bases, size_t base_count) {
-  mutate_state = seed * 0x9e3779b97f4a7c15u + current;
-  const file_t *base = &bases[below(base_count)];
-  file_t mutant = {take(base->size), base->size};
-  memcpy(mutant.data, base->data, base->size);
-  for (size_t i = below(3); i > 0; i--) mutate(&mutant); /* also none: for the other shapes */
-  uint8_t *exact = malloc(mutant.size > 0 ? mutant.size : 1);
-  if (exact == NULL) abort();
-  memcpy(exact, mutant.data, mutant.size);
-  free(mutant.data);
-  use(exact, mutant.size);
-  free(exact);
-}
-
-static bool read_file(const char *path, file_t *file) {
-  FILE *stream = fopen(path, "rb");
-  if (stream == NULL) return false;
-  file->data = take(LARGEST_FILE + 1);
-  file->size = fread(file->data, 1, LARGEST_FILE + 1, stream);
-  fclose(stream);
-  if (file->size > 0 && file->size <= LARGEST_FILE) return true;
-  free(file->data);
-  return false;
+/* Also none: for the other shapes. */
+static size_t times(void) {
+  return below(3);
 }
 
 int main(int argc, char **argv) {
-  if (argc < 5) {
-    fprintf(stderr, "usage: fuzz COUNT SEED FIRST FILE...\n");
-    return 2;
-  }
-  uint64_t count = strtoull(argv[1], NULL, 10);
-  seed = strtoull(argv[2], NULL, 10);
-  uint64_t first = strtoull(argv[3], NULL, 10);
-  signal(SIGALRM, too_slow);
-#if defined(__SANITIZE_ADDRESS__)
-  __sanitizer_set_death_callback(name_mutant);
-#endif
-  file_t *bases = take((size_t)argc * sizeof *bases);
-  size_t base_count = 0;
-  for (int i = 4; i < argc; i++) base_count += read_file(argv[i], &bases[base_count]);
-  if (base_count == 0) return 1;
-  for (current = first; current - first < count; current++) {
-    alarm(60);
-    run_mutant(bases, base_count);
-  }
-  alarm(0);
+  mutants_t mutants = {.largest = LARGEST_FILE, .seconds = 60, .times = times, .use = use};
+  int status = mutants_use(&mutants, argc, argv);
+  if (status != 0) return status;
   printf("%" PRIu64 " mutants of %zu models, seed %" PRIu64 ": %" PRIu64 " opened, %" PRIu64
          " prepared, %" PRIu64 " invokes\n",
-         count, base_count, seed, opened, prepared, invoked);
-  for (size_t i = 0; i < base_count; i++) free(bases[i].data);
-  free(bases);
-  if (count >= 1000 && (prepared < count / 10 || invoked < count / 10)) {
+         mutants.count, mutants.base_count, mutants_seed, opened, prepared, invoked);
+  if (mutants.count >= 1000 && (prepared < mutants.count / 10 || invoked < mutants.count / 10)) {
     fprintf(stderr, "the mutants hardly run: nothing was tested\n");
     return 1;
   }

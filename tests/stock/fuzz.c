@@ -7,33 +7,17 @@
  * Mutant number i depends on the seed, i and the files only. Ends with a failure if a promise of
  * the headers is broken, or if one mutant takes longer than a minute.
  */
-#include "model/mutate.h"
+#include "model/mutants.h"
 
 #include "stock/tflite_forecast.h"
 #include "stock/tflm_forecast.h"
 
-#include <inttypes.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-
 #define LARGEST_FILE 131072u /* bytes; larger ones are mostly weights */
 
-static uint64_t seed, current;
 static uint64_t opened, forecast_count, placed_count;
 
-static void too_slow(int signal) {
-  static const char text[] = "a mutant takes more than a minute\n";
-  (void)signal;
-  if (write(2, text, sizeof text - 1) < 0) _exit(3);
-  abort();
-}
-
 static void promise(bool kept, const char *what) {
-  if (kept) return;
-  fprintf(stderr, "mutant %" PRIu64 " of seed %" PRIu64 ": not so: %s\n", current, seed, what);
-  abort();
+  if (!kept) give_up(what);
 }
 
 static void check(const berth_tflm_forecast_t *forecast) {
@@ -96,58 +80,19 @@ static void use(const uint8_t *data, size_t size) {
   }
 }
 
-static void run_mutant(const file_t *bases, size_t base_count) {
-  mutate_state = seed * 0x9e3779b97f4a7c15u + current;
-  const file_t *base = &bases[below(base_count)];
-  file_t mutant = {malloc(base->size), base->size};
-  if (mutant.data == NULL) abort();
-  memcpy(mutant.data, base->data, base->size);
-  for (size_t i = 1 + below(3); i > 0; i--) mutate(&mutant);
-  uint8_t *exact = malloc(mutant.size > 0 ? mutant.size : 1);
-  if (exact == NULL) abort();
-  memcpy(exact, mutant.data, mutant.size);
-  free(mutant.data);
-  use(exact, mutant.size);
-  free(exact);
-}
-
-static bool read_file(const char *path, file_t *file) {
-  FILE *stream = fopen(path, "rb");
-  if (stream == NULL) return false;
-  file->data = malloc(LARGEST_FILE + 1);
-  if (file->data == NULL) abort();
-  file->size = fread(file->data, 1, LARGEST_FILE + 1, stream);
-  fclose(stream);
-  if (file->size > 0 && file->size <= LARGEST_FILE) return true;
-  free(file->data);
-  return false;
+static size_t times(void) {
+  return 1 + below(3);
 }
 
 int main(int argc, char **argv) {
-  if (argc < 5) {
-    fprintf(stderr, "usage: fuzz COUNT SEED FIRST FILE...\n");
-    return 2;
-  }
-  uint64_t count = strtoull(argv[1], NULL, 10);
-  seed = strtoull(argv[2], NULL, 10);
-  uint64_t first = strtoull(argv[3], NULL, 10);
-  signal(SIGALRM, too_slow);
-  file_t *bases = calloc((size_t)argc, sizeof *bases);
-  if (bases == NULL) abort();
-  size_t base_count = 0;
-  for (int i = 4; i < argc; i++) base_count += read_file(argv[i], &bases[base_count]);
-  if (base_count == 0) return 1;
-  for (current = first; current - first < count; current++) {
-    alarm(60);
-    run_mutant(bases, base_count);
-  }
-  alarm(0);
+  mutants_t mutants = {.largest = LARGEST_FILE, .seconds = 60, .times = times, .use = use};
+  int status = mutants_use(&mutants, argc, argv);
+  if (status != 0) return status;
   printf("%" PRIu64 " mutants of %zu models, seed %" PRIu64 ": %" PRIu64 " opened, %" PRIu64
          " forecast, %" PRIu64 " with an offline plan\n",
-         count, base_count, seed, opened, forecast_count, placed_count);
-  for (size_t i = 0; i < base_count; i++) free(bases[i].data);
-  free(bases);
-  if (count >= 1000 && (forecast_count < count / 10 || placed_count < count / 10)) {
+         mutants.count, mutants.base_count, mutants_seed, opened, forecast_count, placed_count);
+  if (mutants.count >= 1000 &&
+      (forecast_count < mutants.count / 10 || placed_count < mutants.count / 10)) {
     fprintf(stderr, "the mutants are hardly forecast: nothing was tested\n");
     return 1;
   }
