@@ -58,6 +58,9 @@ float berth_vector_float(berth_vector_t vector, uint32_t index);  /* of float32 
 /* of numbers without sign, `width` bytes each: 1, 2 or 4 */
 uint32_t berth_vector_unsigned(berth_vector_t vector, uint32_t width, uint32_t index);
 
+/* Does a vector of int32, such as a list of tensors, hold `value`? */
+bool berth_vector_holds(berth_vector_t vector, uint32_t value);
+
 /* A table of the file, for the options of an operator; position 0 means that it is absent. */
 typedef struct berth_table {
   const uint8_t *file; /* start of the file */

@@ -171,13 +171,6 @@ static void add_input(build_t *b, uint32_t index) {
 
 /* ---- Edges ---------------------------------------------------------------------------------- */
 
-static bool contains(berth_vector_t list, uint32_t tensor) {
-  for (uint32_t i = 0; i < list.count; i++) {
-    if ((uint32_t)berth_vector_int(list, i) == tensor) return true;
-  }
-  return false;
-}
-
 /* The node that makes a tensor, or BERTH_NOBODY: a constant, or made before or after. */
 static uint32_t maker_of(const build_t *b, uint32_t tensor) {
   for (uint32_t i = 0; i < b->stream.node_count; i++) {
@@ -185,7 +178,7 @@ static uint32_t maker_of(const build_t *b, uint32_t tensor) {
     if (node->tensor == tensor) return i;
     if (node->step == BERTH_NOBODY) continue;
     berth_vector_t outputs = operator_at(b, node->step).outputs;
-    if (outputs.count > 1 && contains(outputs, tensor)) return i;
+    if (outputs.count > 1 && berth_vector_holds(outputs, tensor)) return i;
   }
   return BERTH_NOBODY;
 }
@@ -262,13 +255,13 @@ static void add_edges(build_t *b) {
 static void find_kept(build_t *b) {
   for (uint32_t i = 0; i < b->stream.node_count; i++) {
     berth_stream_node_t *node = &b->stream.nodes[i];
-    bool any = contains(b->subgraph.outputs, node->tensor);
+    bool any = berth_vector_holds(b->subgraph.outputs, node->tensor);
     node->delivered = any;
     if (node->step != BERTH_NOBODY) {
       berth_vector_t outputs = operator_at(b, node->step).outputs;
       for (uint32_t k = 1; k < outputs.count; k++) {
         int32_t tensor = berth_vector_int(outputs, k);
-        bool is_output = tensor >= 0 && contains(b->subgraph.outputs, (uint32_t)tensor);
+        bool is_output = tensor >= 0 && berth_vector_holds(b->subgraph.outputs, (uint32_t)tensor);
         any = any || is_output;
         node->delivered = node->delivered && is_output;
       }

@@ -138,13 +138,6 @@ bool berth_stream_can_run(const berth_model_t *model, const berth_operator_t *op
   return true;
 }
 
-static bool contains(berth_vector_t list, uint32_t tensor) {
-  for (uint32_t i = 0; i < list.count; i++) {
-    if ((uint32_t)berth_vector_int(list, i) == tensor) return true;
-  }
-  return false;
-}
-
 /* Is it a graph input whose rows may come from the caller? */
 static bool is_wanted(const searching_t *s, uint32_t tensor) {
   berth_vector_t inputs = berth_model_subgraph(s->network->model, 0).inputs;
@@ -161,7 +154,7 @@ static void read_tensor(searching_t *s, uint32_t index) {
   if (info->allocation != BERTH_ALLOCATION_ARENA_RW) return;
   berth_subgraph_t subgraph = berth_model_subgraph(s->network->model, 0);
   berth_stream_tensor_t shape = s->network->tensors[index];
-  bool is_output = contains(subgraph.outputs, index);
+  bool is_output = berth_vector_holds(subgraph.outputs, index);
   tensor->bytes = rounded(s, info->bytes);
   tensor->last = info->last;
   if (info->producer != BERTH_NOBODY) tensor->made = info->first;

@@ -6,19 +6,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static bool reads(const berth_operator_t *op, uint32_t tensor) {
-  for (uint32_t i = 0; i < op->inputs.count; i++) {
-    if (berth_vector_int(op->inputs, i) == (int32_t)tensor) return true;
-  }
-  return false;
-}
-
 /* The reader before the last one, or BERTH_NOBODY. */
 static uint32_t reader_before(const berth_model_t *model, const berth_graph_tensor_t *tensor) {
   if (tensor->reader_count < 2) return BERTH_NOBODY;
   for (uint32_t op = tensor->last_reader; op-- > 0;) {
     berth_operator_t it = berth_model_operator(model, tensor->subgraph, op);
-    if (reads(&it, tensor->tensor)) return op;
+    if (berth_vector_holds(it.inputs, tensor->tensor)) return op;
   }
   return BERTH_NOBODY;
 }

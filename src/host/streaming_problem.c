@@ -57,11 +57,7 @@ static void widen(const berth_streaming_t *s, berth_buffer_t *buffer) {
 }
 
 static bool is_output(const berth_streaming_t *s, uint32_t tensor) {
-  berth_vector_t outputs = berth_model_subgraph(s->network.model, 0).outputs;
-  for (uint32_t i = 0; i < outputs.count; i++) {
-    if ((uint32_t)berth_vector_int(outputs, i) == tensor) return true;
-  }
-  return false;
+  return berth_vector_holds(berth_model_subgraph(s->network.model, 0).outputs, tensor);
 }
 
 /* A tensor of the main subgraph, as the plan has it. */

@@ -193,20 +193,13 @@ static bool converts(berth_builtin_t code) {
   return code == BERTH_BUILTIN_QUANTIZE || code == BERTH_BUILTIN_DEQUANTIZE;
 }
 
-static bool is_in(berth_vector_t list, uint32_t tensor) {
-  for (uint32_t i = 0; i < list.count; i++) {
-    if (berth_vector_int(list, i) == (int32_t)tensor) return true;
-  }
-  return false;
-}
-
 /* An input that a conversion alone reads is replaced by the conversion's result. */
 static void move_input(change_t *change, berth_graph_tensor_t *input) {
   const berth_model_t *model = change->graph->model;
   if (input->reader_count != 1 || input->allocation != BERTH_ALLOCATION_ARENA_RW) return;
   berth_operator_t op = berth_model_operator(model, 0, input->last_reader);
   if (!converts(op.code) || op.outputs.count != 1 ||
-      is_in(berth_model_subgraph(model, 0).outputs, input->tensor)) {
+      berth_vector_holds(berth_model_subgraph(model, 0).outputs, input->tensor)) {
     return;
   }
   berth_graph_tensor_t *result = main_tensor(change, berth_vector_int(op.outputs, 0));
@@ -289,7 +282,7 @@ static void find_needed(const change_t *change, uint32_t *needed) {
 
 static void shorten(const change_t *change, uint32_t tensor, uint32_t last, bool keep_input) {
   berth_graph_tensor_t *it = main_tensor(change, (int32_t)tensor);
-  bool is_input = is_in(berth_model_subgraph(change->graph->model, 0).inputs, tensor);
+  bool is_input = berth_vector_holds(berth_model_subgraph(change->graph->model, 0).inputs, tensor);
   if (!is_placed(it)) return;
   if (last == 0 && !is_input) it->allocation = BERTH_ALLOCATION_NONE;
   if (it->allocation != BERTH_ALLOCATION_ARENA_RW || keep_input) return;

@@ -17,3 +17,10 @@ uint32_t berth_vector_unsigned(berth_vector_t vector, uint32_t width, uint32_t i
   const uint8_t *at = vector.data + (size_t)width * index;
   return width == 1 ? at[0] : width == 2 ? flat_load16(at) : flat_load32(at);
 }
+
+bool berth_vector_holds(berth_vector_t vector, uint32_t value) {
+  for (uint32_t i = 0; i < vector.count; i++) {
+    if ((uint32_t)berth_vector_int(vector, i) == value) return true;
+  }
+  return false;
+}

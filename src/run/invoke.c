@@ -122,21 +122,15 @@ static berth_status_t run_lazily(berth_interpreter_t *interpreter, berth_call_t 
   return status;
 }
 
-static bool contains(berth_vector_t list, int32_t tensor) {
-  for (uint32_t i = 0; i < list.count; i++) {
-    if (berth_vector_int(list, i) == tensor) return true;
-  }
-  return false;
-}
-
 static bool is_needed_after(const berth_interpreter_t *interpreter, uint32_t subgraph, uint32_t op,
                             int32_t tensor) {
   berth_subgraph_t graph = berth_model_subgraph(interpreter->model, subgraph);
-  if (contains(graph.outputs, tensor)) return true;
+  if (berth_vector_holds(graph.outputs, (uint32_t)tensor)) return true;
   uint32_t step = subgraph == 0 ? interpreter->progress.step : op;
   while (++step < graph.operator_count) {
     uint32_t later = subgraph == 0 ? berth_run_operator_of(interpreter, step) : step;
-    if (contains(berth_model_operator(interpreter->model, subgraph, later).inputs, tensor)) {
+    if (berth_vector_holds(berth_model_operator(interpreter->model, subgraph, later).inputs,
+                           (uint32_t)tensor)) {
       return true;
     }
   }
@@ -177,7 +171,7 @@ static void deliver(const berth_interpreter_t *interpreter, const berth_call_t *
   berth_vector_t outputs = berth_model_subgraph(interpreter->model, 0).outputs;
   for (uint32_t i = 0; i < outputs.count; i++) {
     int32_t tensor = berth_vector_int(outputs, i);
-    if (!contains(call->op.outputs, tensor)) continue;
+    if (!berth_vector_holds(call->op.outputs, (uint32_t)tensor)) continue;
     berth_value_t value = berth_interpreter_output(interpreter, i);
     if (value.ring < value.rows) {
       const berth_stream_piece_t *piece = &interpreter->progress.piece;

@@ -73,11 +73,8 @@ static bool is_live(const berth_watch_t *watch, uint32_t i) {
 }
 
 static bool is_output(const berth_watch_t *watch, const berth_graph_tensor_t *tensor) {
-  if (tensor->subgraph != watch->call.subgraph) return false;
-  for (uint32_t i = 0; i < watch->call.op.outputs.count; i++) {
-    if (berth_vector_int(watch->call.op.outputs, i) == (int32_t)tensor->tensor) return true;
-  }
-  return false;
+  return tensor->subgraph == watch->call.subgraph &&
+         berth_vector_holds(watch->call.op.outputs, tensor->tensor);
 }
 
 static void keep(berth_guard_t *guard, berth_kept_t kept) {

@@ -153,20 +153,15 @@ static inline void streamed_some(streamed_t *s, uint32_t (*draw)(void *user), vo
   }
 }
 
-static inline bool streamed_contains(berth_vector_t list, uint32_t tensor) {
-  for (uint32_t i = 0; i < list.count; i++)
-    if (berth_vector_int(list, i) == (int32_t)tensor) return true;
-  return false;
-}
-
 /* Does anybody after the run want the tensor whole? */
 static inline bool streamed_is_wanted(const streamed_t *s, const berth_stream_run_t *run,
                                       uint32_t tensor) {
   for (uint32_t step = 0; step < s->plan.step_count; step++)
     if ((step < run->first || step > run->last) &&
-        streamed_contains(streamed_operator(s, step).inputs, tensor))
+        berth_vector_holds(streamed_operator(s, step).inputs, tensor))
       return true;
-  return !run->pull_outputs && streamed_contains(berth_model_subgraph(s->model, 0).outputs, tensor);
+  return !run->pull_outputs &&
+         berth_vector_holds(berth_model_subgraph(s->model, 0).outputs, tensor);
 }
 
 static inline void streamed_reach(streamed_t *s, const uint32_t *made, uint32_t tensor,
@@ -233,7 +228,7 @@ static inline void streamed_finish(streamed_t *s) {
       streamed_reach(s, made, tensor, piece.first_row);
     }
     for (uint32_t t = 0; t < graph.tensor_count; t++) {
-      bool input = streamed_contains(graph.inputs, t);
+      bool input = berth_vector_holds(graph.inputs, t);
       if (made[t] == 0) continue;
       if (streamed_is_wanted(s, run, t) || (!input && s->rings[t] >= s->tensors[t].rows))
         s->rings[t] = 0;
