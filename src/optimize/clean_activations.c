@@ -9,8 +9,6 @@
 #include "optimize/cleanup.h"
 #include "optimize/uses.h"
 
-#include <stdlib.h>
-
 /* The field of the options that holds the fused activation, for operators of which every stock
  * kernel supports one; false for others. */
 static bool activation_field(berth_builtin_t code, uint32_t *field) {
@@ -80,19 +78,5 @@ static bool fuse(berth_edit_t *edit, uint32_t s, uint32_t op, const berth_use_t 
 }
 
 berth_status_t berth_clean_activations(berth_edit_t *edit, uint32_t *count) {
-  for (uint32_t s = 0; s < edit->model->subgraph_count; s++) {
-    bool changed = true;
-    while (changed) {
-      berth_use_t *uses;
-      berth_status_t status = berth_uses_find(edit, s, &uses);
-      if (status != BERTH_OK) return status;
-      changed = false;
-      for (uint32_t op = 0; op < edit->subgraphs[s].operator_count && !changed; op++) {
-        changed = fuse(edit, s, op, uses);
-      }
-      free(uses);
-      if (changed) (*count)++;
-    }
-  }
-  return BERTH_OK;
+  return berth_clean_operators(edit, fuse, count);
 }

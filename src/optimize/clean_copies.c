@@ -9,13 +9,12 @@
 #include "optimize/cleanup.h"
 #include "optimize/uses.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct job {
   berth_edit_t *edit;
   uint32_t subgraph;
-  berth_use_t *uses;
+  const berth_use_t *uses;
 } job_t;
 
 static berth_edit_operator_t *operator_of(const job_t *job, uint32_t op) {
@@ -130,27 +129,13 @@ static bool skip_reshape(job_t *job, uint32_t op) {
 }
 
 /* One change at a time, since each makes the uses untrue. */
-static bool change_one(job_t *job) {
-  uint32_t count = job->edit->subgraphs[job->subgraph].operator_count;
-  for (uint32_t op = 0; op < count; op++) {
-    uint32_t source = copied_from(job, op);
-    if (source != BERTH_NOBODY && drop_copy(job, op, source)) return true;
-    if (skip_reshape(job, op)) return true;
-  }
-  return false;
+static bool change(berth_edit_t *edit, uint32_t subgraph, uint32_t op, const berth_use_t *uses) {
+  job_t job = {edit, subgraph, uses};
+  uint32_t source = copied_from(&job, op);
+  if (source != BERTH_NOBODY && drop_copy(&job, op, source)) return true;
+  return skip_reshape(&job, op);
 }
 
 berth_status_t berth_clean_copies(berth_edit_t *edit, uint32_t *count) {
-  for (uint32_t s = 0; s < edit->model->subgraph_count; s++) {
-    bool changed = true;
-    while (changed) {
-      job_t job = {edit, s, NULL};
-      berth_status_t status = berth_uses_find(edit, s, &job.uses);
-      if (status != BERTH_OK) return status;
-      changed = change_one(&job);
-      free(job.uses);
-      if (changed) (*count)++;
-    }
-  }
-  return BERTH_OK;
+  return berth_clean_operators(edit, change, count);
 }

@@ -11,8 +11,6 @@
 #include "optimize/cleanup.h"
 #include "optimize/uses.h"
 
-#include <stdlib.h>
-
 /* A convolution's geometry in one dimension. */
 typedef struct axis {
   int64_t in; /* elements before padding */
@@ -141,19 +139,5 @@ static bool fold(berth_edit_t *edit, uint32_t s, uint32_t op, const berth_use_t 
 }
 
 berth_status_t berth_clean_pads(berth_edit_t *edit, uint32_t *count) {
-  for (uint32_t s = 0; s < edit->model->subgraph_count; s++) {
-    bool changed = true;
-    while (changed) {
-      berth_use_t *uses;
-      berth_status_t status = berth_uses_find(edit, s, &uses);
-      if (status != BERTH_OK) return status;
-      changed = false;
-      for (uint32_t op = 0; op < edit->subgraphs[s].operator_count && !changed; op++) {
-        changed = fold(edit, s, op, uses);
-      }
-      free(uses);
-      if (changed) (*count)++;
-    }
-  }
-  return BERTH_OK;
+  return berth_clean_operators(edit, fold, count);
 }

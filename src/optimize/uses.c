@@ -177,3 +177,22 @@ bool berth_has_effects(const berth_edit_t *edit, uint32_t subgraph, uint32_t op,
     return file.code >= BERTH_BUILTIN_STABLEHLO_LOGISTIC;
   }
 }
+
+berth_status_t berth_clean_operators(berth_edit_t *edit, berth_clean_operator_t change,
+                                     uint32_t *count) {
+  for (uint32_t s = 0; s < edit->model->subgraph_count; s++) {
+    bool changed = true;
+    while (changed) {
+      berth_use_t *uses;
+      berth_status_t status = berth_uses_find(edit, s, &uses);
+      if (status != BERTH_OK) return status;
+      changed = false;
+      for (uint32_t op = 0; op < edit->subgraphs[s].operator_count && !changed; op++) {
+        changed = change(edit, s, op, uses);
+      }
+      free(uses);
+      if (changed) (*count)++;
+    }
+  }
+  return BERTH_OK;
+}

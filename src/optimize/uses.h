@@ -26,6 +26,15 @@ static inline bool berth_use_is_private(const berth_use_t *use) {
          !use->constant && !use->variable && !use->mentioned;
 }
 
+/* Changes what an operator of a subgraph gives cause to, if anything. True: it did. */
+typedef bool (*berth_clean_operator_t)(berth_edit_t *edit, uint32_t subgraph, uint32_t op,
+                                       const berth_use_t *uses);
+
+/* Lets `change` look at every operator, again from the first one after each change, until nothing
+ * is left to do; adds the number of changes to `*count`. Errors: MEMORY. */
+berth_status_t berth_clean_operators(berth_edit_t *edit, berth_clean_operator_t change,
+                                     uint32_t *count);
+
 /* ---- The file's facts, by the edit's numbers ------------------------------------------------- */
 
 /* The tensor, as in the file; `shape` is the edit's. */
