@@ -209,12 +209,14 @@ static berth_status_t count(loading_t *loading, const berth_host_map_t *map) {
 static berth_status_t allocate(loading_t *loading, size_t text_bytes, berth_region_t **regions) {
   berth_subject_t *subject = loading->subject;
   size_t room = (size_t)loading->buffer_count + 1;
-  subject->buffers = subject->memory[1] = malloc(room * sizeof *subject->buffers);
-  subject->labels = subject->memory[4] = malloc(room * sizeof *subject->labels);
-  loading->texts = subject->memory[0] = malloc(text_bytes + 1);
-  loading->regions = subject->memory[2] =
+  subject->buffers = subject->memory[BERTH_SUBJECT_BUFFERS] =
+      malloc(room * sizeof *subject->buffers);
+  subject->labels = subject->memory[BERTH_SUBJECT_LABELS] = malloc(room * sizeof *subject->labels);
+  loading->texts = subject->memory[BERTH_SUBJECT_GROUND] = malloc(text_bytes + 1);
+  loading->regions = subject->memory[BERTH_SUBJECT_ORIGINS] =
       calloc((size_t)loading->region_count + 1, sizeof *loading->regions);
-  *regions = subject->memory[5] = calloc((size_t)loading->region_count + 1, sizeof **regions);
+  *regions = subject->memory[BERTH_SUBJECT_REGIONS] =
+      calloc((size_t)loading->region_count + 1, sizeof **regions);
   loading->outcome->plan.placements = calloc(room, sizeof(berth_placement_t));
   if (subject->buffers == NULL || subject->labels == NULL || loading->texts == NULL ||
       loading->regions == NULL || *regions == NULL || loading->outcome->plan.placements == NULL) {

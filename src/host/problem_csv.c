@@ -228,9 +228,9 @@ berth_status_t berth_problem_csv_read(berth_subject_t *subject,
   berth_buffer_t *buffers = malloc(rows * sizeof *buffers);
   berth_label_t *labels = malloc(rows * sizeof *labels);
   char *names = malloc((size_t)subject->map.size + rows);
-  subject->memory[0] = buffers;
-  subject->memory[1] = labels;
-  subject->memory[2] = names;
+  subject->memory[BERTH_SUBJECT_BUFFERS] = buffers;
+  subject->memory[BERTH_SUBJECT_LABELS] = labels;
+  subject->memory[BERTH_SUBJECT_GROUND] = names;
   if (buffers == NULL || labels == NULL || names == NULL) {
     return out_of_memory(subject->path, complaint);
   }
@@ -330,7 +330,7 @@ berth_status_t berth_pairs_csv_read(berth_subject_t *subject, const char *path,
   size_t rows = count_lines(&map);
   berth_pair_t *pairs = malloc(rows * sizeof *pairs);
   char *text = malloc((size_t)map.size + 1);
-  subject->memory[3] = pairs;
+  subject->memory[BERTH_SUBJECT_PAIRS] = pairs;
   status = names == NULL || pairs == NULL || text == NULL
                ? out_of_memory(path, complaint)
                : read_header(&sheet, pair_columns, PAIR_COLUMNS, RELATION + 1);

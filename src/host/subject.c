@@ -73,12 +73,13 @@ static berth_status_t tensor_buffers(const char *path, const berth_graph_t *grap
 static berth_status_t take_best_order(berth_subject_t *subject,
                                       const berth_subject_options_t *options,
                                       berth_complaint_t *complaint) {
-  berth_status_t status = berth_sharing_order(subject, options, &subject->memory[7], complaint);
-  if (status != BERTH_OK || subject->memory[7] == NULL) return status;
-  free(subject->memory[0]);
-  subject->memory[0] = NULL;
+  berth_status_t status =
+      berth_sharing_order(subject, options, &subject->memory[BERTH_SUBJECT_ORDERED], complaint);
+  if (status != BERTH_OK || subject->memory[BERTH_SUBJECT_ORDERED] == NULL) return status;
+  free(subject->memory[BERTH_SUBJECT_GROUND]);
+  subject->memory[BERTH_SUBJECT_GROUND] = NULL;
   return analyse(subject->path, &subject->model, options, !options->keep_foldable,
-                 &subject->memory[0], &subject->graph, complaint);
+                 &subject->memory[BERTH_SUBJECT_GROUND], &subject->graph, complaint);
 }
 
 static berth_status_t read_model(berth_subject_t *subject, const berth_subject_options_t *options,
@@ -93,7 +94,7 @@ static berth_status_t read_model(berth_subject_t *subject, const berth_subject_o
     return status;
   }
   status = analyse(subject->path, &subject->model, options, !options->keep_foldable,
-                   &subject->memory[0], &subject->graph, complaint);
+                   &subject->memory[BERTH_SUBJECT_GROUND], &subject->graph, complaint);
   if (status == BERTH_OK && options->best_order) {
     status = take_best_order(subject, options, complaint);
   }
@@ -106,12 +107,12 @@ static berth_status_t read_model(berth_subject_t *subject, const berth_subject_o
   if (options->kernels) extra = berth_kernel_buffers_max(&subject->model);
   status = tensor_buffers(subject->path, &subject->graph, options, options->reserve_count + extra,
                           &buffers, &tensors, &count, complaint);
-  subject->memory[1] = buffers;
-  subject->memory[2] = tensors;
+  subject->memory[BERTH_SUBJECT_BUFFERS] = buffers;
+  subject->memory[BERTH_SUBJECT_ORIGINS] = tensors;
   if (status != BERTH_OK) return status;
   subject->labels =
       malloc(((size_t)count + options->reserve_count + extra + 1) * sizeof *subject->labels);
-  subject->memory[4] = subject->labels;
+  subject->memory[BERTH_SUBJECT_LABELS] = subject->labels;
   if (subject->labels == NULL) return out_of_memory(subject->path, complaint);
 
   for (uint32_t i = 0; i < count; i++) {
@@ -132,7 +133,8 @@ static berth_status_t read_model(berth_subject_t *subject, const berth_subject_o
   subject->problem.buffer_count = count;
   subject->step_count = subject->graph.step_count;
   if (!options->kernels) return BERTH_OK;
-  return berth_kernel_buffers_add(subject, options, &subject->memory[6], complaint);
+  return berth_kernel_buffers_add(subject, options, &subject->memory[BERTH_SUBJECT_KERNELS],
+                                  complaint);
 }
 
 /* ---- What comes on top ---------------------------------------------------------------------- */
@@ -175,7 +177,7 @@ static berth_status_t add_regions(berth_subject_t *subject, const berth_subject_
                                   berth_complaint_t *complaint) {
   if (options->region_count == 0) return BERTH_OK;
   berth_region_t *regions = malloc(options->region_count * sizeof *regions);
-  subject->memory[5] = regions;
+  subject->memory[BERTH_SUBJECT_REGIONS] = regions;
   if (regions == NULL) return out_of_memory(subject->path, complaint);
   for (uint32_t r = 0; r < options->region_count; r++) regions[r] = options->regions[r].region;
   subject->problem.regions = regions;
@@ -244,7 +246,8 @@ berth_status_t berth_subject_open(const char *path, const berth_subject_options_
     status = berth_pairs_csv_read(subject, options->pairs_path, complaint);
   }
   if (status == BERTH_OK && options->share) {
-    status = berth_sharing_pairs(subject, options, &subject->memory[8], complaint);
+    status =
+        berth_sharing_pairs(subject, options, &subject->memory[BERTH_SUBJECT_SHARING], complaint);
   }
   if (status == BERTH_OK) status = check(subject, complaint);
   for (uint32_t i = 0; i < subject->problem.buffer_count && status == BERTH_OK; i++) {
@@ -255,9 +258,7 @@ berth_status_t berth_subject_open(const char *path, const berth_subject_options_
 }
 
 void berth_subject_close(berth_subject_t *subject) {
-  for (size_t i = 0; i < sizeof subject->memory / sizeof subject->memory[0]; i++) {
-    free(subject->memory[i]);
-  }
+  for (size_t i = 0; i < BERTH_SUBJECT_BLOCKS; i++) free(subject->memory[i]);
   berth_host_unmap(&subject->map);
   *subject = (berth_subject_t){.path = subject->path};
 }

@@ -62,6 +62,20 @@ typedef struct berth_label {
   uint32_t part; /* scratch: its number; workspace: 0 for what has no meaning, 1 for state */
 } berth_label_t;
 
+/* The blocks that a subject owns, NULL where there is none. */
+enum {
+  BERTH_SUBJECT_GROUND, /* of a model: its analysis; else the texts that labels point to */
+  BERTH_SUBJECT_BUFFERS,
+  BERTH_SUBJECT_ORIGINS, /* of a model: the tensors of the buffers; of a plan: its regions' names */
+  BERTH_SUBJECT_PAIRS,   /* from a file */
+  BERTH_SUBJECT_LABELS,
+  BERTH_SUBJECT_REGIONS,
+  BERTH_SUBJECT_KERNELS, /* what plans scratch and workspace along */
+  BERTH_SUBJECT_ORDERED, /* bytes of the model with its operators in the best order */
+  BERTH_SUBJECT_SHARING, /* pairs of buffers that share memory */
+  BERTH_SUBJECT_BLOCKS
+};
+
 typedef struct berth_subject {
   const char *path;
   bool is_model;
@@ -72,11 +86,11 @@ typedef struct berth_subject {
   berth_buffer_t *buffers; /* those of `problem` */
   berth_label_t *labels;   /* of each buffer */
   const berth_named_region_t *regions;
-  uint32_t step_count;        /* steps are 0 .. step_count - 1 */
-  uint64_t sum_bytes;         /* of all buffers */
-  uint64_t variable_bytes;    /* of the variables among them */
-  uint32_t unknown_operators; /* with `kernels`: those that Berth has no kernel for */
-  void *memory[9];            /* what berth_subject_close frees */
+  uint32_t step_count;                /* steps are 0 .. step_count - 1 */
+  uint64_t sum_bytes;                 /* of all buffers */
+  uint64_t variable_bytes;            /* of the variables among them */
+  uint32_t unknown_operators;         /* with `kernels`: those that Berth has no kernel for */
+  void *memory[BERTH_SUBJECT_BLOCKS]; /* what berth_subject_close frees */
 } berth_subject_t;
 
 /* Opens a file: a .tflite (known by the mark in it) or a problem in CSV (known by its name). On
