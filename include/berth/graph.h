@@ -145,6 +145,11 @@ berth_status_t berth_graph_buffers(const berth_graph_t *graph, uint32_t align,
 uint32_t berth_graph_callee_count(const berth_operator_t *op);
 uint32_t berth_graph_callee(const berth_model_t *model, const berth_operator_t *op, uint32_t index);
 
+/* Does an operator do anything besides writing its outputs, or might it: call subgraphs, keep or
+ * change a resource, draw random numbers, be a custom one? Writing to a variable among its inputs
+ * is not asked for here: the tensor tells that. */
+bool berth_graph_has_effects(const berth_operator_t *op);
+
 #ifdef __cplusplus
 }
 #endif

@@ -64,3 +64,27 @@ uint32_t berth_graph_callee(const berth_model_t *model, const berth_operator_t *
   if (subgraph < 0 || (uint32_t)subgraph >= model->subgraph_count) return BERTH_NOBODY;
   return (uint32_t)subgraph;
 }
+
+bool berth_graph_has_effects(const berth_operator_t *op) {
+  if (berth_graph_callee_count(op) > 0) return true;
+  switch (op->code) {
+  case BERTH_BUILTIN_CUSTOM:
+  case BERTH_BUILTIN_IF: /* also one without options, which names no subgraph */
+  case BERTH_BUILTIN_WHILE:
+  case BERTH_BUILTIN_CALL:
+  case BERTH_BUILTIN_CALL_ONCE:
+  case BERTH_BUILTIN_VAR_HANDLE:
+  case BERTH_BUILTIN_READ_VARIABLE:
+  case BERTH_BUILTIN_ASSIGN_VARIABLE:
+  case BERTH_BUILTIN_HASHTABLE:
+  case BERTH_BUILTIN_HASHTABLE_FIND:
+  case BERTH_BUILTIN_HASHTABLE_IMPORT:
+  case BERTH_BUILTIN_HASHTABLE_SIZE:
+  case BERTH_BUILTIN_RANDOM_UNIFORM:
+  case BERTH_BUILTIN_RANDOM_STANDARD_NORMAL:
+  case BERTH_BUILTIN_MULTINOMIAL:
+    return true;
+  default:
+    return false;
+  }
+}

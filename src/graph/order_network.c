@@ -134,36 +134,8 @@ static void require(berth_order_network_t *n, uint32_t first, uint32_t then) {
   berth_bit_set(n->after + (size_t)first * n->words, then);
 }
 
-/* Does it do anything besides writing its outputs, or might it? */
-static bool has_effects(const berth_operator_t *op) {
-  if (berth_graph_callee_count(op) > 0) return true;
-  switch (op->code) {
-  case BERTH_BUILTIN_CUSTOM:
-  case BERTH_BUILTIN_CALL_ONCE:
-  case BERTH_BUILTIN_VAR_HANDLE:
-  case BERTH_BUILTIN_READ_VARIABLE:
-  case BERTH_BUILTIN_ASSIGN_VARIABLE:
-  case BERTH_BUILTIN_HASHTABLE:
-  case BERTH_BUILTIN_HASHTABLE_FIND:
-  case BERTH_BUILTIN_HASHTABLE_IMPORT:
-  case BERTH_BUILTIN_HASHTABLE_SIZE:
-  case BERTH_BUILTIN_RANDOM_UNIFORM:
-  case BERTH_BUILTIN_RANDOM_STANDARD_NORMAL:
-  case BERTH_BUILTIN_MULTINOMIAL:
-    return true;
-  default:
-    return false;
-  }
-}
-
 static bool touches(const berth_operator_t *op, uint32_t tensor) {
-  for (uint32_t i = 0; i < op->inputs.count; i++) {
-    if (tensor_at(op->inputs, i) == tensor) return true;
-  }
-  for (uint32_t i = 0; i < op->outputs.count; i++) {
-    if (tensor_at(op->outputs, i) == tensor) return true;
-  }
-  return false;
+  return berth_vector_holds(op->inputs, tensor) || berth_vector_holds(op->outputs, tensor);
 }
 
 static void find_constraints(berth_order_network_t *n, const berth_graph_t *graph) {
@@ -176,7 +148,7 @@ static void find_constraints(berth_order_network_t *n, const berth_graph_t *grap
       if (graph->tensors[tensor].kind == BERTH_KIND_VARIABLE) continue;
       require(n, graph->tensors[tensor].producer, i);
     }
-    if (has_effects(&op)) {
+    if (berth_graph_has_effects(&op)) {
       require(n, effect, i);
       effect = i;
     }

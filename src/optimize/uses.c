@@ -146,7 +146,7 @@ bool berth_has_effects(const berth_edit_t *edit, uint32_t subgraph, uint32_t op,
                        const berth_use_t *uses) {
   const berth_edit_operator_t *edited = &edit->subgraphs[subgraph].operators[op];
   berth_operator_t file = berth_edit_operator(edit, subgraph, op);
-  if (file.outputs.count == 0 || berth_graph_callee_count(&file) > 0) return true;
+  if (file.outputs.count == 0) return true;
   for (uint32_t i = 0; i < edited->inputs.count; i++) {
     int32_t tensor = edited->inputs.values[i];
     if (tensor == BERTH_NO_TENSOR) continue;
@@ -155,27 +155,8 @@ bool berth_has_effects(const berth_edit_t *edit, uint32_t subgraph, uint32_t op,
       return true;
     }
   }
-  switch (file.code) {
-  case BERTH_BUILTIN_CUSTOM:
-  case BERTH_BUILTIN_DELEGATE:
-  case BERTH_BUILTIN_IF:
-  case BERTH_BUILTIN_WHILE:
-  case BERTH_BUILTIN_CALL:
-  case BERTH_BUILTIN_CALL_ONCE:
-  case BERTH_BUILTIN_VAR_HANDLE:
-  case BERTH_BUILTIN_READ_VARIABLE:
-  case BERTH_BUILTIN_ASSIGN_VARIABLE:
-  case BERTH_BUILTIN_HASHTABLE:
-  case BERTH_BUILTIN_HASHTABLE_FIND:
-  case BERTH_BUILTIN_HASHTABLE_IMPORT:
-  case BERTH_BUILTIN_HASHTABLE_SIZE:
-  case BERTH_BUILTIN_RANDOM_STANDARD_NORMAL:
-  case BERTH_BUILTIN_RANDOM_UNIFORM:
-  case BERTH_BUILTIN_MULTINOMIAL:
-    return true;
-  default:
-    return file.code >= BERTH_BUILTIN_STABLEHLO_LOGISTIC;
-  }
+  return berth_graph_has_effects(&file) || file.code == BERTH_BUILTIN_DELEGATE ||
+         file.code >= BERTH_BUILTIN_STABLEHLO_LOGISTIC;
 }
 
 berth_status_t berth_clean_operators(berth_edit_t *edit, berth_clean_operator_t change,
