@@ -21,8 +21,9 @@ static int advise(const options_t *options, berth_plan_report_t *report) {
   berth_complaint_t complaint;
   berth_advices_t advices;
   if (!report->outcome->has_plan) return show(options, report);
-  if (berth_advise(report->subject, &options->subject, options->planner, &options->planning,
-                   &report->outcome->plan, &advices, &complaint) != BERTH_OK) {
+  berth_settings_t settings = settings_of(options);
+  if (berth_advise(report->subject, &settings, &report->outcome->plan, &advices, &complaint) !=
+      BERTH_OK) {
     return failed(&complaint);
   }
   berth_running_t running = berth_running_of(report->subject, &options->subject, options->planner);

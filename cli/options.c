@@ -214,3 +214,15 @@ void options_free(options_t *options) {
   free(options->names);
   options->names = NULL;
 }
+
+berth_settings_t settings_of(const options_t *options) {
+  berth_settings_t settings = {.subject = options->subject,
+                               .streaming = options->streaming,
+                               .planner = options->planner,
+                               .planning = options->planning};
+  /* A streamed plan has scratch and sharing of its own. */
+  if (options->streaming.mode != BERTH_STREAMING_OFF) {
+    settings.subject.share = settings.subject.kernels = false;
+  }
+  return settings;
+}

@@ -3,6 +3,7 @@
 #ifndef BERTH_CLI_OPTIONS_H
 #define BERTH_CLI_OPTIONS_H
 
+#include "host/advice.h"
 #include "host/execute.h"
 #include "host/forecast.h"
 #include "host/limit_check.h"
@@ -85,6 +86,9 @@ typedef struct options {
 /* Parses argv[1..]. False: wrong usage, which has been told on standard error. */
 bool options_parse(int argc, char **argv, unsigned command, options_t *options);
 void options_free(options_t *options);
+
+/* What they say of a plan: of the model as it is, or as a streamed plan has it. */
+berth_settings_t settings_of(const options_t *options);
 
 /* The options of a command, for its --help. */
 void options_print(unsigned command, FILE *stream);

@@ -164,7 +164,7 @@ static int stream_and_plan(const options_t *options, berth_subject_t *subject) {
     return failed(&complaint);
   }
   options_t placing = *options;
-  if (placing.planning.work_limit == 0) placing.planning.work_limit = 10 * BERTH_STREAMING_WORK;
+  if (placing.planning.work_limit == 0) placing.planning.work_limit = BERTH_STREAMING_PLAN_WORK;
   int status = plan(&placing, subject, &streaming);
   berth_streaming_free(&streaming);
   return status;
@@ -176,10 +176,7 @@ int command_plan(int argc, char **argv) {
   if (options_parse(argc, argv, FOR_PLAN, &options)) {
     berth_complaint_t complaint;
     berth_subject_t subject;
-    /* A streamed plan has scratch and sharing of its own. */
-    if (options.streaming.mode != BERTH_STREAMING_OFF) {
-      options.subject.share = options.subject.kernels = false;
-    }
+    options.subject = settings_of(&options).subject;
     if (options.help) {
       print_help();
       status = EXIT_DONE;

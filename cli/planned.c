@@ -2,7 +2,6 @@
 #include "planned.h"
 #include "commands.h"
 #include "host/plan_open.h"
-#include "host/streaming_verify.h"
 
 #include <string.h>
 
@@ -39,18 +38,6 @@ static berth_status_t stream(const options_t *options, planned_t *planned,
   return status;
 }
 
-/* Plans what is open, and checks what is streamed once more. */
-static berth_status_t place(const options_t *options, planned_t *planned,
-                            berth_complaint_t *complaint) {
-  bool streamed = planned->report.streaming != NULL;
-  berth_planning_t planning = options->planning;
-  if (streamed && planning.work_limit == 0) planning.work_limit = BERTH_STREAMING_WORK;
-  berth_status_t status = berth_planning_run(options->planner, &planned->subject.problem, &planning,
-                                             &planned->outcome, complaint);
-  if (status != BERTH_OK || !streamed || !planned->outcome.has_plan) return status;
-  return berth_streaming_verify(&planned->streaming, planned->outcome.plan.placements, complaint);
-}
-
 int planned_open(const options_t *options, const char *path, const char *purpose,
                  planned_t *planned) {
   berth_complaint_t complaint;
@@ -59,9 +46,7 @@ int planned_open(const options_t *options, const char *path, const char *purpose
     return failed(&complaint);
   }
   bool saved = is_saved_plan(path);
-  berth_subject_options_t subject = options->subject;
-  /* A streamed plan has scratch and sharing of its own. */
-  if (options->streaming.mode != BERTH_STREAMING_OFF) subject.share = subject.kernels = false;
+  berth_subject_options_t subject = settings_of(options).subject;
   berth_status_t status =
       saved ? berth_plan_open(path, &planned->subject, &planned->outcome, &complaint)
             : berth_subject_open(path, &subject, &planned->subject, &complaint);
@@ -71,9 +56,12 @@ int planned_open(const options_t *options, const char *path, const char *purpose
   const berth_streaming_t *streaming = planned->report.streaming;
   status = berth_plan_report_start(&planned->subject, &subject, &planned->report, &complaint);
   planned->report.streaming = streaming;
-  if (status != BERTH_OK || (!saved && place(options, planned, &complaint) != BERTH_OK)) {
-    return failed(&complaint);
+  if (status == BERTH_OK && !saved) {
+    status =
+        berth_streaming_plan(streaming != NULL ? &planned->streaming : NULL, &planned->subject,
+                             options->planner, &options->planning, &planned->outcome, &complaint);
   }
+  if (status != BERTH_OK) return failed(&complaint);
   planned->report.outcome = &planned->outcome;
   planned->report.outcomes = &planned->outcome;
   planned->report.outcome_count = 1;

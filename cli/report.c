@@ -14,9 +14,9 @@
 static int advise(const options_t *options, planned_t *side) {
   berth_complaint_t complaint;
   if (options->output == NULL || !side->subject.is_model) return EXIT_DONE;
-  if (side->report.streaming != NULL) return EXIT_DONE; /* advisers plan whole tensors */
-  if (berth_advise(&side->subject, &options->subject, options->planner, &options->planning,
-                   &side->outcome.plan, &side->advices, &complaint) != BERTH_OK) {
+  berth_settings_t settings = settings_of(options);
+  if (berth_advise(&side->subject, &settings, &side->outcome.plan, &side->advices, &complaint) !=
+      BERTH_OK) {
     return failed(&complaint);
   }
   side->report.advices = &side->advices;

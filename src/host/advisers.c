@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TENSORS_TRIED 3u  /* float tensors of the peak that are tried alone */
-#define OUTPUTS_TRIED 16u /* outputs that are tried alone */
+#define TENSORS_TRIED 3u               /* float tensors of the peak that are tried alone */
+#define OUTPUTS_TRIED 16u              /* outputs that are tried alone */
+#define SEARCH_WORK   UINT64_C(100000) /* for runs to stream: a tenth of a second or so */
 
 static bool is_float(berth_tensor_type_t type) {
   return type == BERTH_TYPE_FLOAT32 || type == BERTH_TYPE_FLOAT16;
@@ -21,13 +22,13 @@ static bool is_float(berth_tensor_type_t type) {
 
 static berth_status_t advise_alignment(berth_advising_t *advising) {
   static const uint32_t alignments[] = {4, 8, 16, 64};
-  uint32_t now = advising->options->align != 0 ? advising->options->align : 16;
+  uint32_t now = advising->settings->subject.align != 0 ? advising->settings->subject.align : 16;
   berth_status_t status = BERTH_OK;
   for (size_t i = 0; i < sizeof alignments / sizeof alignments[0] && status == BERTH_OK; i++) {
     if (alignments[i] == now) continue;
     char what[BERTH_ADVICE_TEXT], how[64];
-    berth_subject_options_t changed = *advising->options;
-    changed.align = alignments[i];
+    berth_settings_t changed = *advising->settings;
+    changed.subject.align = alignments[i];
     snprintf(what, sizeof what, "align tensors to %" PRIu32 " bytes instead of %" PRIu32,
              alignments[i], now);
     snprintf(how, sizeof how, "--align %" PRIu32, alignments[i]);
@@ -65,9 +66,9 @@ static berth_status_t try_tensors(berth_advising_t *advising) {
     char index[16], what[BERTH_ADVICE_TEXT], how[64];
     snprintf(index, sizeof index, "%" PRIu32, subject->labels[best].tensor);
     const char *names[1] = {index};
-    berth_subject_options_t changed = *advising->options;
-    changed.what_if.int8_tensors = names;
-    changed.what_if.int8_count = 1;
+    berth_settings_t changed = *advising->settings;
+    changed.subject.what_if.int8_tensors = names;
+    changed.subject.what_if.int8_count = 1;
     snprintf(what, sizeof what, "int8 instead of float for tensor %s alone", index);
     snprintf(how, sizeof how, "--assume int8:%s", index);
     berth_status_t status = berth_advise_replan(advising, &changed, what, how);
@@ -77,9 +78,11 @@ static berth_status_t try_tensors(berth_advising_t *advising) {
 }
 
 static berth_status_t advise_type(berth_advising_t *advising) {
-  if (advising->options->what_if.int8 || advising->options->what_if.int8_count > 0) return BERTH_OK;
-  berth_subject_options_t changed = *advising->options;
-  changed.what_if.int8 = true;
+  if (advising->settings->subject.what_if.int8 ||
+      advising->settings->subject.what_if.int8_count > 0)
+    return BERTH_OK;
+  berth_settings_t changed = *advising->settings;
+  changed.subject.what_if.int8 = true;
   berth_status_t status = berth_advise_replan(
       advising, &changed, "int8 instead of float for all tensors", "--assume int8");
   return status == BERTH_OK ? try_tensors(advising) : status;
@@ -87,21 +90,32 @@ static berth_status_t advise_type(berth_advising_t *advising) {
 
 /* ---- Resolution and batch -------------------------------------------------------------------- */
 
+/* What --set-shape calls an input: its name, if that is a simple one and means no other. */
+static void name_input(const berth_model_t *model, uint32_t input, berth_text_t name,
+                       char out[64]) {
+  bool simple = name.length > 0 && name.length < 64 && name.data[0] != '-';
+  for (uint32_t i = 0; i < name.length && simple; i++) {
+    simple = name.data[i] > ' ' && name.data[i] < 127 && strchr("='\"\\", name.data[i]) == NULL;
+  }
+  snprintf(out, 64, "%.*s", simple ? (int)name.length : 0, name.data);
+  if (!simple || berth_input_named(model, out) != input) snprintf(out, 64, "%" PRIu32, input);
+}
+
 static berth_status_t try_shape(berth_advising_t *advising, uint32_t input,
                                 const berth_tensor_t *tensor, const int32_t *dims,
                                 const char *what) {
-  char name[16], how[BERTH_ADVICE_TEXT];
+  char name[64], how[BERTH_ADVICE_TEXT];
   berth_named_shape_t shape = {.name = name, .rank = tensor->shape.count};
-  snprintf(name, sizeof name, "%" PRIu32, input);
+  name_input(&advising->subject->model, input, tensor->name, name);
   size_t used = (size_t)snprintf(how, sizeof how, "--set-shape %s=", name);
   for (uint32_t i = 0; i < shape.rank; i++) {
     shape.dims[i] = dims[i];
     used +=
         (size_t)snprintf(how + used, sizeof how - used, "%s%" PRId32, i > 0 ? "," : "", dims[i]);
   }
-  berth_subject_options_t changed = *advising->options;
-  changed.what_if.shapes = &shape;
-  changed.what_if.shape_count = 1;
+  berth_settings_t changed = *advising->settings;
+  changed.subject.what_if.shapes = &shape;
+  changed.subject.what_if.shape_count = 1;
   return berth_advise_replan(advising, &changed, what, how);
 }
 
@@ -110,6 +124,7 @@ static berth_status_t try_shape(berth_advising_t *advising, uint32_t input,
 static berth_status_t try_resolutions(berth_advising_t *advising, uint32_t input,
                                       const berth_tensor_t *tensor) {
   int32_t dims[4];
+  if (tensor->shape.count != 4) return BERTH_OK;
   for (uint32_t i = 0; i < 4; i++) dims[i] = berth_vector_int(tensor->shape, i);
   int32_t height = dims[1], width = dims[2], last = height;
   if (height < 32 || width < 32 || dims[3] > 4) return BERTH_OK;
@@ -133,52 +148,63 @@ static berth_status_t try_resolutions(berth_advising_t *advising, uint32_t input
 static berth_status_t try_batch(berth_advising_t *advising, uint32_t input,
                                 const berth_tensor_t *tensor) {
   int32_t dims[BERTH_RANK_MAX];
+  if (tensor->shape.count < 2 || tensor->shape.count > BERTH_RANK_MAX) return BERTH_OK;
   for (uint32_t i = 0; i < tensor->shape.count; i++) dims[i] = berth_vector_int(tensor->shape, i);
+  if (dims[0] <= 1) return BERTH_OK;
   char what[BERTH_ADVICE_TEXT];
   snprintf(what, sizeof what, "a batch of 1 instead of %" PRId32, dims[0]);
   dims[0] = 1;
   return try_shape(advising, input, tensor, dims, what);
 }
 
-static berth_status_t advise_shape(berth_advising_t *advising) {
+/* Asks about each input that is there. */
+static berth_status_t each_input(berth_advising_t *advising,
+                                 berth_status_t (*ask)(berth_advising_t *, uint32_t,
+                                                       const berth_tensor_t *)) {
   const berth_model_t *model = &advising->subject->model;
   berth_vector_t inputs = berth_model_subgraph(model, 0).inputs;
-  if (advising->options->what_if.shape_count > 0) return BERTH_OK;
   berth_status_t status = BERTH_OK;
+  if (advising->settings->subject.what_if.shape_count > 0) return BERTH_OK;
   for (uint32_t i = 0; i < inputs.count && status == BERTH_OK; i++) {
     int32_t index = berth_vector_int(inputs, i);
     if (index == BERTH_NO_TENSOR) continue;
     berth_tensor_t tensor = berth_model_tensor(model, 0, (uint32_t)index);
-    if (tensor.shape.count == 4) status = try_resolutions(advising, i, &tensor);
-    bool batched = tensor.shape.count >= 2 && tensor.shape.count <= BERTH_RANK_MAX &&
-                   berth_vector_int(tensor.shape, 0) > 1;
-    if (status == BERTH_OK && batched) status = try_batch(advising, i, &tensor);
+    status = ask(advising, i, &tensor);
   }
   return status;
+}
+
+static berth_status_t advise_shape(berth_advising_t *advising) {
+  return each_input(advising, try_resolutions);
+}
+
+static berth_status_t advise_batch(berth_advising_t *advising) {
+  return each_input(advising, try_batch);
 }
 
 /* ---- Inputs and the boundary between floats and integers ------------------------------------- */
 
 static berth_status_t advise_inputs(berth_advising_t *advising) {
-  if (!advising->options->keep_inputs) return BERTH_OK;
-  berth_subject_options_t changed = *advising->options;
-  changed.keep_inputs = false;
+  const berth_subject_options_t *subject = &advising->settings->subject;
+  if (!subject->keep_inputs || subject->exact_sizes) return BERTH_OK; /* TFLite always keeps them */
+  berth_settings_t changed = *advising->settings;
+  changed.subject.keep_inputs = false;
   return berth_advise_replan(advising, &changed,
                              "without --keep-inputs: let inputs go after their last reader", "");
 }
 
 static berth_status_t advise_boundary(berth_advising_t *advising) {
-  berth_subject_options_t changed = *advising->options;
+  berth_settings_t changed = *advising->settings;
   berth_status_t status = BERTH_OK;
-  if (!changed.what_if.quantized_inputs) {
-    changed.what_if.quantized_inputs = true;
+  if (!changed.subject.what_if.quantized_inputs) {
+    changed.subject.what_if.quantized_inputs = true;
     status = berth_advise_replan(advising, &changed,
                                  "let the application quantize the inputs, and drop their QUANTIZE",
                                  "--assume quantized-inputs");
   }
-  changed = *advising->options;
-  if (status == BERTH_OK && !changed.what_if.quantized_outputs) {
-    changed.what_if.quantized_outputs = true;
+  changed = *advising->settings;
+  if (status == BERTH_OK && !changed.subject.what_if.quantized_outputs) {
+    changed.subject.what_if.quantized_outputs = true;
     status = berth_advise_replan(
         advising, &changed, "let the application dequantize the outputs, and drop their DEQUANTIZE",
         "--assume quantized-outputs");
@@ -203,9 +229,9 @@ static berth_status_t try_fixed(berth_advising_t *advising, const berth_graph_te
     used += (size_t)snprintf(how + used, sizeof how - used, "%s%" PRId32, i > 0 ? "," : "",
                              shape.dims[i]);
   }
-  berth_subject_options_t changed = *advising->options;
-  changed.what_if.shapes = &shape;
-  changed.what_if.shape_count = 1;
+  berth_settings_t changed = *advising->settings;
+  changed.subject.what_if.shapes = &shape;
+  changed.subject.what_if.shape_count = 1;
   snprintf(what, sizeof what,
            "a fixed shape for tensor %" PRIu32 ": planned, instead of allocated at run time",
            tensor->tensor);
@@ -215,7 +241,7 @@ static berth_status_t try_fixed(berth_advising_t *advising, const berth_graph_te
 static berth_status_t advise_dynamic(berth_advising_t *advising) {
   const berth_graph_t *graph = &advising->subject->graph;
   berth_status_t status = BERTH_OK;
-  if (advising->options->what_if.shape_count > 0) return BERTH_OK;
+  if (advising->settings->subject.what_if.shape_count > 0) return BERTH_OK;
   for (uint32_t i = 0; i < graph->tensor_count && status == BERTH_OK; i++) {
     const berth_graph_tensor_t *tensor = &graph->tensors[i];
     bool begins = tensor->cause == BERTH_CAUSE_DATA || tensor->cause == BERTH_CAUSE_RANK;
@@ -235,7 +261,7 @@ static berth_status_t advise_outputs(berth_advising_t *advising) {
   berth_vector_t outputs = berth_model_subgraph(&subject->model, 0).outputs;
   static const char *const numbers[OUTPUTS_TRIED] = {"0", "1", "2",  "3",  "4",  "5",  "6",  "7",
                                                      "8", "9", "10", "11", "12", "13", "14", "15"};
-  if (advising->options->what_if.dropped_count > 0 || outputs.count < 2) return BERTH_OK;
+  if (advising->settings->subject.what_if.dropped_count > 0 || outputs.count < 2) return BERTH_OK;
   uint32_t inner_count = 0;
   berth_status_t status = BERTH_OK;
   for (uint32_t i = 0; i < outputs.count && status == BERTH_OK; i++) {
@@ -246,9 +272,9 @@ static berth_status_t advise_outputs(berth_advising_t *advising) {
     if (i >= OUTPUTS_TRIED) continue;
     char what[BERTH_ADVICE_TEXT], one[64], name[96];
     berth_text_t text = berth_model_tensor(&subject->model, 0, (uint32_t)index).name;
-    berth_subject_options_t changed = *advising->options;
-    changed.what_if.dropped = &numbers[i];
-    changed.what_if.dropped_count = 1;
+    berth_settings_t changed = *advising->settings;
+    changed.subject.what_if.dropped = &numbers[i];
+    changed.subject.what_if.dropped_count = 1;
     snprintf(what, sizeof what, "do without output %s (%s)%s", numbers[i],
              berth_printable(text.data, text.length, 40, name, sizeof name),
              inner ? ", which the model itself reads on" : "");
@@ -257,9 +283,9 @@ static berth_status_t advise_outputs(berth_advising_t *advising) {
   }
   if (status != BERTH_OK || inner_count < 2) return status;
   static const char *const all_inner[] = {"inner"};
-  berth_subject_options_t changed = *advising->options;
-  changed.what_if.dropped = all_inner;
-  changed.what_if.dropped_count = 1;
+  berth_settings_t changed = *advising->settings;
+  changed.subject.what_if.dropped = all_inner;
+  changed.subject.what_if.dropped_count = 1;
   char what[BERTH_ADVICE_TEXT];
   snprintf(what, sizeof what, "do without the %" PRIu32 " outputs that the model itself reads on",
            inner_count);
@@ -267,37 +293,89 @@ static berth_status_t advise_outputs(berth_advising_t *advising) {
 }
 
 static berth_status_t advise_unused(berth_advising_t *advising) {
-  if (advising->options->what_if.drop_unused) return BERTH_OK;
-  berth_subject_options_t changed = *advising->options;
-  changed.what_if.drop_unused = true;
+  if (advising->settings->subject.what_if.drop_unused) return BERTH_OK;
+  berth_settings_t changed = *advising->settings;
+  changed.subject.what_if.drop_unused = true;
   return berth_advise_replan(advising, &changed,
                              "drop operators (and variables) whose results nobody uses",
                              "--drop-unused");
+}
+
+/* ---- Streaming ------------------------------------------------------------------------------- */
+
+/* Runs of operators row by row, then with inputs by rows as well, which takes three searches more:
+ * not if the first one was long. */
+static berth_status_t advise_streaming(berth_advising_t *advising) {
+  berth_settings_t changed = *advising->settings;
+  berth_status_t status = BERTH_OK;
+  advising->searched = 0;
+  changed.subject.share = false; /* a streamed plan has its own */
+  if (changed.streaming.mode == BERTH_STREAMING_OFF) {
+    changed.streaming.mode = BERTH_STREAMING_AUTO;
+    status = berth_advise_replan(advising, &changed,
+                                 "run operators row by row where it pays (in Berth's runtime)",
+                                 "--stream auto");
+  } else if (changed.streaming.mode == BERTH_STREAMING_AUTO) {
+    changed.streaming.mode = BERTH_STREAMING_MAX;
+    status = berth_advise_replan(advising, &changed,
+                                 "row by row for the smallest peak, in more and smaller pieces",
+                                 "--stream max");
+    changed.streaming.mode = BERTH_STREAMING_AUTO;
+  }
+  return status;
+}
+
+static berth_status_t advise_pushing(berth_advising_t *advising) {
+  berth_settings_t changed = *advising->settings;
+  if (changed.streaming.push_inputs || changed.subject.keep_inputs) return BERTH_OK;
+  if (advising->searched > SEARCH_WORK) return BERTH_OK;
+  changed.subject.share = false;
+  changed.streaming.push_inputs = true;
+  if (changed.streaming.mode == BERTH_STREAMING_OFF) {
+    changed.streaming.mode = BERTH_STREAMING_AUTO;
+  }
+  return berth_advise_replan(
+      advising, &changed, "give inputs row by row, as a camera does (in Berth's runtime)",
+      advising->settings->streaming.mode == BERTH_STREAMING_OFF ? "--stream auto --stream-input"
+                                                                : "--stream-input");
 }
 
 /* ---- Order and shared memory ----------------------------------------------------------------- */
 
 /* What Berth's runtime does by itself, and what `berth optimize` writes for stock TFLM. */
 static berth_status_t advise_sharing(berth_advising_t *advising) {
-  if (advising->options->share) return BERTH_OK;
-  berth_subject_options_t changed = *advising->options;
-  changed.share = true;
-  changed.overlap = BERTH_OVERLAP_INPLACE;
+  if (advising->settings->subject.share) return BERTH_OK;
+  berth_settings_t changed = *advising->settings;
+  changed.subject.share = true;
+  changed.subject.overlap = BERTH_OVERLAP_INPLACE;
   return berth_advise_replan(advising, &changed,
                              "write outputs over inputs that nobody reads any more, and view "
                              "instead of copying, where kernels permit it",
                              "--overlap inplace");
 }
 
+/* No kernel is known to permit it but TFLM's reference kernels. */
+static berth_status_t advise_diagonal(berth_advising_t *advising) {
+  if (advising->settings->subject.diagonal) return BERTH_OK;
+  berth_settings_t changed = *advising->settings;
+  changed.subject.share = changed.subject.diagonal = true;
+  changed.subject.overlap = BERTH_OVERLAP_INPLACE;
+  return berth_advise_replan(advising, &changed,
+                             "let outputs reach into inputs that die (in firmware with TFLM's "
+                             "reference kernels only)",
+                             "--overlap diagonal");
+}
+
 static berth_status_t advise_order(berth_advising_t *advising) {
-  if (advising->options->best_order) return BERTH_OK;
-  berth_subject_options_t changed = *advising->options;
-  changed.best_order = true;
+  if (advising->settings->subject.best_order) return BERTH_OK;
+  berth_settings_t changed = *advising->settings;
+  changed.subject.best_order = true;
   berth_status_t status =
       berth_advise_replan(advising, &changed, "run the operators in another order", "--order best");
-  if (status != BERTH_OK || changed.share) return status;
-  changed.share = true;
-  changed.overlap = BERTH_OVERLAP_INPLACE;
+  bool streamed = changed.streaming.mode != BERTH_STREAMING_OFF;
+  if (status != BERTH_OK || changed.subject.share || streamed) return status;
+  changed.subject.share = true;
+  changed.subject.overlap = BERTH_OVERLAP_INPLACE;
   uint32_t before = advising->advices->count;
   status = berth_advise_replan(advising, &changed,
                                "run the operators in another order, outputs over inputs",
@@ -317,14 +395,20 @@ static berth_status_t advise_order(berth_advising_t *advising) {
 
 /* ---- The table ------------------------------------------------------------------------------- */
 
-const berth_adviser_t berth_advisers[] = {{"alignment", advise_alignment},
-                                          {"type", advise_type},
-                                          {"shape", advise_shape},
-                                          {"inputs", advise_inputs},
-                                          {"boundary", advise_boundary},
-                                          {"dynamic", advise_dynamic},
-                                          {"outputs", advise_outputs},
-                                          {"unused", advise_unused},
-                                          {"overlap", advise_sharing},
-                                          {"order", advise_order},
-                                          {NULL, NULL}};
+/* The order counts where savings are equal, and for networks. */
+const berth_adviser_t berth_advisers[] = {
+    {"overlap", BERTH_ADVICE_FREE, advise_sharing},
+    {"order", BERTH_ADVICE_FREE, advise_order},
+    {"alignment", BERTH_ADVICE_FREE, advise_alignment},
+    {"inputs", BERTH_ADVICE_FREE, advise_inputs},
+    {"unused", BERTH_ADVICE_FREE, advise_unused},
+    {"diagonal", BERTH_ADVICE_FREE, advise_diagonal},
+    {"stream", BERTH_ADVICE_FREE, advise_streaming},
+    {"stream-input", BERTH_ADVICE_INTERFACE, advise_pushing}, /* after the first search */
+    {"batch", BERTH_ADVICE_INTERFACE, advise_batch},
+    {"boundary", BERTH_ADVICE_INTERFACE, advise_boundary},
+    {"outputs", BERTH_ADVICE_INTERFACE, advise_outputs},
+    {"dynamic", BERTH_ADVICE_INTERFACE, advise_dynamic},
+    {"type", BERTH_ADVICE_NETWORK, advise_type},
+    {"shape", BERTH_ADVICE_NETWORK, advise_shape},
+    {NULL, BERTH_ADVICE_FREE, NULL}};

@@ -1,5 +1,6 @@
 /* Chooses how to stream a model: the search's offers, placed. */
 #include "host/streaming.h"
+#include "host/streaming_verify.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,4 +228,16 @@ berth_status_t berth_streaming_make(berth_subject_t *subject,
     subject->sum_bytes += streaming->buffers[i].size;
   }
   return BERTH_OK;
+}
+
+berth_status_t berth_streaming_plan(berth_streaming_t *streaming, const berth_subject_t *subject,
+                                    const berth_planner_t *planner,
+                                    const berth_planning_t *planning, berth_outcome_t *outcome,
+                                    berth_complaint_t *complaint) {
+  berth_planning_t wanted = *planning;
+  if (streaming != NULL && wanted.work_limit == 0) wanted.work_limit = BERTH_STREAMING_PLAN_WORK;
+  berth_status_t status =
+      berth_planning_run(planner, &subject->problem, &wanted, outcome, complaint);
+  if (status != BERTH_OK || streaming == NULL || !outcome->has_plan) return status;
+  return berth_streaming_verify(streaming, outcome->plan.placements, complaint);
 }

@@ -17,6 +17,9 @@
  * that it would go on looking for a long time. */
 #define BERTH_STREAMING_WORK UINT64_C(300000)
 
+/* Likewise where a plan is shown, made once, instead of compared with others. */
+#define BERTH_STREAMING_PLAN_WORK (10 * BERTH_STREAMING_WORK)
+
 typedef enum berth_streaming_mode {
   BERTH_STREAMING_OFF,
   BERTH_STREAMING_AUTO, /* the fewest calls among plans within a sixteenth of the smallest peak */
@@ -74,6 +77,13 @@ berth_status_t berth_streaming_make(berth_subject_t *subject,
                                     const berth_streaming_options_t *options,
                                     berth_streaming_t *streaming, berth_complaint_t *complaint);
 void berth_streaming_free(berth_streaming_t *streaming);
+
+/* Plans the subject as berth_planning_run does and, if it is a streamed plan's (`streaming` is not
+ * NULL), with its default budget, and verifies the plan. `outcome` is to be freed in any case. */
+berth_status_t berth_streaming_plan(berth_streaming_t *streaming, const berth_subject_t *subject,
+                                    const berth_planner_t *planner,
+                                    const berth_planning_t *planning, berth_outcome_t *outcome,
+                                    berth_complaint_t *complaint);
 
 /* Lets `streaming` hold the plan of these runs: rings, overlaps, buffers, pairs;
  * streaming_problem.c. Errors: MEMORY, ARGUMENT (a run is none). */

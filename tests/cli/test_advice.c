@@ -26,15 +26,46 @@ static void every_line_of_advice_is_kept_on_the_corpus(void **state) {
                 0);
   assert_says(out, "outputs");
   assert_says(out, "shape");
+  assert_says(out, "diagonal");
+  assert_says(out, "stream");
+  assert_says(out, "stream-input");
 }
 
 static void advice_names_the_change_the_options_and_the_next_limit(void **state) {
   (void)state;
   assert_status("berth inspect models/resnet8_int8.tflite", 0);
-  assert_says(out, "36,864  75.0 %     12,288  images of 16x16 instead of 32x32\n");
-  assert_says(out, "--set-shape 0=1,16,16,3; then the limit is operator 2 CONV_2D\n");
-  assert_status("berth inspect models/detector_two_outputs_int8.tflite", 0);
+  assert_says(out,
+              "36,864  75.0 %     12,288  - images of 16x16 instead of 32x32; then the limit is "
+              "operator 2 CONV_2D\n");
+  assert_says(out, "  berth plan models/resnet8_int8.tflite --set-shape image=1,16,16,3\n");
+  assert_status("berth inspect models/ds_cnn_kws_int8.tflite --drop-unused --overlap diagonal", 0);
   assert_says(out, "Nothing that was tried lowers the peak.");
+}
+
+static void what_changes_nothing_comes_first(void **state) {
+  (void)state;
+  assert_status("berth inspect models/resnet8_int8.tflite --json >$dir/advice.json && "
+                "python3 -c \"import json; print(*(line['topic'] + ':' + line['kind'] for line in "
+                "json.load(open('$dir/advice.json'))['advice']))\"",
+                0);
+  assert_says(out, "stream:free diagonal:free stream-input:interface shape:network\n");
+}
+
+static void streamed_pages_have_advice_too(void **state) {
+  (void)state;
+  assert_status("berth report models/resnet8_int8.tflite --stream auto -o $dir/streamed.html", 0);
+  assert_status("tr '\\n' ' ' <$dir/streamed.html", 0);
+  assert_says(out, "berth plan models/resnet8_int8.tflite --stream auto --stream-input");
+}
+
+static void commands_are_quoted_for_a_shell(void **state) {
+  (void)state;
+  assert_status("cp models/resnet8_int8.tflite \"$dir/it's a model.tflite\" && "
+                "python3 -B tests/cli/check_advice.py \"$berth\" \"$dir/it's a model.tflite\" -- "
+                "--reserve \"my frame:4096:0-2\" --align 32 --no-fold --drop-unused",
+                0);
+  assert_says(out, "lines tried: ");
+  assert_says(out, "shape");
 }
 
 static void outputs_that_a_conversion_kept_and_unused_operators_are_found(void **state) {
@@ -54,8 +85,8 @@ static void outputs_that_a_conversion_kept_and_unused_operators_are_found(void *
       "head -n 1 | cmp - $dir/good",
       0);
   assert_status("berth inspect $dir/kept.tflite", 0);
-  assert_says(out, "do without the 19 outputs that the model itself reads on\n");
-  assert_says(out, "--drop-output inner; then the limit is");
+  assert_says(out, "do without the 19 outputs that the model itself reads on; then the limit is");
+  assert_says(out, "kept.tflite --drop-output inner\n");
 }
 
 int main(void) {
@@ -63,6 +94,9 @@ int main(void) {
       cmocka_unit_test(every_line_of_advice_is_kept_on_the_shipped_models),
       cmocka_unit_test(every_line_of_advice_is_kept_on_the_corpus),
       cmocka_unit_test(outputs_that_a_conversion_kept_and_unused_operators_are_found),
+      cmocka_unit_test(what_changes_nothing_comes_first),
+      cmocka_unit_test(streamed_pages_have_advice_too),
+      cmocka_unit_test(commands_are_quoted_for_a_shell),
       cmocka_unit_test(advice_names_the_change_the_options_and_the_next_limit),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
