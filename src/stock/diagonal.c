@@ -137,7 +137,7 @@ static bool take_steps(const berth_operator_t *op, uint32_t stride_w, uint32_t d
 }
 
 static void take_padding(const berth_operator_t *op, berth_stencil_t *s) {
-  bool same = berth_option_int(op->options, BERTH_CONV_2D_PADDING, 0) == BERTH_PADDING_SAME;
+  bool same = berth_option_byte(op->options, BERTH_CONV_2D_PADDING, 0) == BERTH_PADDING_SAME;
   s->pad_top = pad_before(s->input_h, s->output_h, s->stride_h, s->dilation_h, s->filter_h, same);
   s->pad_left = pad_before(s->input_w, s->output_w, s->stride_w, s->dilation_w, s->filter_w, same);
 }

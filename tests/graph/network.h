@@ -126,7 +126,8 @@ static inline void put_op(builder_t *f, uint32_t table, uint32_t code_index,
   if (it->callee_count == 0) return;
   bool second = it->code >= BERTH_BUILTIN_STABLEHLO_REDUCE;
   put_field(f, table, second ? OPERATOR_OPTIONS_2_TYPE : OPERATOR_OPTIONS_TYPE, 1, 1);
-  uint32_t options = put_child(f, table, second ? OPERATOR_OPTIONS_2 : OPERATOR_OPTIONS, 4);
+  uint32_t options = put_child(f, table, second ? OPERATOR_OPTIONS_2 : OPERATOR_OPTIONS,
+                               it->callee_count > 4 ? it->callee_count : 4);
   if (it->code == BERTH_BUILTIN_STABLEHLO_CASE) {
     int64_t list[8];
     for (uint32_t i = 0; i < it->callee_count; i++) list[i] = it->callees[i];
