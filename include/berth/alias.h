@@ -59,7 +59,6 @@ typedef struct berth_alias {
   uint32_t next;   /* the next tensor of the group, in a circle */
   uint32_t first;  /* of a root: first step in which the group is live */
   uint32_t last;   /* of a root: last one */
-  uint32_t mark;   /* the search's */
 } berth_alias_t;
 
 /* Zero-initialise for the defaults, but for `align`. */

@@ -80,11 +80,11 @@ typedef struct berth_graph_tensor {
   uint32_t last_reader; /* operator of its subgraph that reads it last, or BERTH_NOBODY */
   uint32_t reader_count; /* operators that read it */
   uint32_t origin;       /* DYNAMIC: the tensor (index in `tensors`) it began with, maybe itself */
-  berth_allocation_t allocation;
-  berth_buffer_kind_t
-      kind;            /* INPUT, ACTIVATION, VARIABLE or OUTPUT, as the main subgraph sees it */
-  berth_cause_t cause; /* DYNAMIC: why */
-  bool foldable;       /* the result of an operator on constants */
+  uint8_t allocation;    /* a berth_allocation_t; in a byte, since devices borrow this table */
+  uint8_t kind;  /* a berth_buffer_kind_t: INPUT, ACTIVATION, VARIABLE or OUTPUT, as the main
+                    subgraph sees it */
+  uint8_t cause; /* a berth_cause_t; DYNAMIC: why */
+  bool foldable; /* the result of an operator on constants */
 } berth_graph_tensor_t;
 
 typedef struct berth_graph_options {

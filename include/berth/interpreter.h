@@ -124,7 +124,8 @@ typedef struct berth_interpreter_options {
                                         row_bytes from its offset on */
   uint32_t offset_count;             /* of `offsets` */
   berth_overlap_t overlap; /* which tensors may share memory; in a given plan, too. Results are the
-                              same with any. */
+                              same with any. None do where finding out borrows more than it saves:
+                              in tiny models, unless `planning` is a block of its own. */
   uint32_t alignment;      /* of tensors, a power of two; 0: 16; never less than the element */
   uint32_t spare;          /* bytes beyond the plan's peak that scratch may take which operators
                               wish for, to be faster; 0: a 64th of the peak */

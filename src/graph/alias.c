@@ -23,6 +23,7 @@ typedef struct search {
   const berth_alias_options_t *options;
   berth_alias_t *aliases;
   berth_alias_t *before; /* while something is tried; NULL if nothing has to be */
+  uint32_t *marks;       /* of each tensor: last round that reached it; NULL: there are no views */
   uint64_t *load;        /* of each step, and one more */
   uint64_t peak;         /* of the load, as things are */
   uint32_t operators;
@@ -47,10 +48,11 @@ const char *berth_overlap_name(berth_overlap_t overlap) {
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
-static bool has_slices(const search_t *s) {
+/* Is there a view among the operators, of some kind from `least` on? */
+static bool has_views(const search_t *s, berth_view_t least) {
+  if (s->options->overlap == BERTH_OVERLAP_NONE) return false;
   for (uint32_t op = 0; op < s->operators; op++) {
-    berth_view_t view = s->sharing[op].view;
-    if (view == BERTH_VIEW_CONCAT || view == BERTH_VIEW_SPLIT) return true;
+    if (s->sharing[op].view >= least) return true;
   }
   return false;
 }
@@ -59,7 +61,10 @@ static void lay_out(search_t *s, berth_workspace_t *workspace) {
   uint32_t count = s->graph->tensor_count;
   s->operators = berth_model_subgraph(s->graph->model, 0).operator_count;
   s->aliases = berth_workspace_take(workspace, count, sizeof *s->aliases);
-  if (s->options->overlap == BERTH_OVERLAP_NONE || !has_slices(s)) return;
+  if (has_views(s, BERTH_VIEW_SAME)) {
+    s->marks = berth_workspace_take(workspace, count, sizeof *s->marks);
+  }
+  if (!has_views(s, BERTH_VIEW_CONCAT)) return; /* nor SPLIT */
   s->before = berth_workspace_take(workspace, count, sizeof *s->before);
   s->load = berth_workspace_take(workspace, (size_t)s->graph->step_count + 1, sizeof *s->load);
 }
@@ -166,10 +171,10 @@ static bool follow(search_t *s, const link_t *link, uint64_t low, uint64_t high)
   uint64_t part = place_of(s, link->part), whole = place_of(s, link->whole);
   if (part == NOWHERE || whole == NOWHERE || part != whole + link->offset) return false;
   if (part > low || part + s->graph->tensors[link->part].bytes < high) return false;
-  bool part_marked = s->aliases[link->part].mark == s->round;
-  bool whole_marked = s->aliases[link->whole].mark == s->round;
+  bool part_marked = s->marks[link->part] == s->round;
+  bool whole_marked = s->marks[link->whole] == s->round;
   if (part_marked == whole_marked) return false;
-  s->aliases[link->part].mark = s->aliases[link->whole].mark = s->round;
+  s->marks[link->part] = s->marks[link->whole] = s->round;
   return true;
 }
 
@@ -191,17 +196,18 @@ static bool follow_operator(search_t *s, uint32_t index, uint64_t low, uint64_t 
 /* Are the bytes [low, high), which both cover, the same in `a` and `b`, since views lead from the
  * one to the other? */
 static bool hold_the_same(search_t *s, uint32_t a, uint32_t b, uint64_t low, uint64_t high) {
+  if (s->marks == NULL) return false;
   s->round++;
-  s->aliases[a].mark = s->round;
+  s->marks[a] = s->round;
   bool any = true;
-  while (any && s->aliases[b].mark != s->round) {
+  while (any && s->marks[b] != s->round) {
     any = false;
     for (uint32_t index = 0; index < s->operators; index++) {
       if (s->sharing[index].view == BERTH_VIEW_NONE) continue;
       any = follow_operator(s, index, low, high) || any;
     }
   }
-  return s->aliases[b].mark == s->round;
+  return s->marks[b] == s->round;
 }
 
 /* ---- Joining groups ------------------------------------------------------------------------- */
@@ -215,7 +221,7 @@ static bool agree(search_t *s, uint32_t a, uint32_t b) {
   uint64_t high = at + x->bytes < other + y->bytes ? at + x->bytes : other + y->bytes;
   if (low >= high) return true;
   if (at == other && (may_replace(s, a, b) || may_replace(s, b, a))) return true;
-  return s->options->overlap != BERTH_OVERLAP_NONE && hold_the_same(s, a, b, low, high);
+  return hold_the_same(s, a, b, low, high);
 }
 
 /* Puts the group of root `inner` into that of root `outer`, `offset` bytes from its start. */
@@ -393,8 +399,9 @@ static berth_status_t start(search_t *s, void *workspace, size_t workspace_bytes
   for (uint32_t i = 0; i < s->graph->tensor_count; i++) {
     const berth_graph_tensor_t *tensor = &s->graph->tensors[i];
     if (tensor->bytes > (uint64_t)INT64_MAX - align) return BERTH_ERROR_OVERFLOW;
-    s->aliases[i] = (berth_alias_t){
-        .root = i, .next = i, .first = tensor->first, .last = tensor->last, .mark = 0};
+    s->aliases[i] =
+        (berth_alias_t){.root = i, .next = i, .first = tensor->first, .last = tensor->last};
+    if (s->marks != NULL) s->marks[i] = 0;
   }
   return BERTH_OK;
 }

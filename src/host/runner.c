@@ -130,14 +130,18 @@ static berth_status_t prepare_in(berth_runner_t *runner, const berth_memories_t 
   return status == BERTH_OK ? berth_interpreter_prepare(&runner->interpreter) : status;
 }
 
+/* Planning has memory of its own if a planner was named; else it borrows. */
+static berth_memory_t planning_block(const berth_runner_t *runner, uint32_t bytes) {
+  return (berth_memory_t){runner->planning, runner->planning != NULL ? bytes : 0};
+}
+
 /* The same in one block, and maybe one for planning. */
 static berth_status_t try_once(berth_runner_t *runner, uint32_t planning_bytes) {
   berth_memories_t blocks;
   memset(&blocks, 0, sizeof blocks);
   blocks.activations.data = runner->memory;
   blocks.activations.bytes = runner->memory_bytes;
-  blocks.planning.data = runner->planning;
-  blocks.planning.bytes = runner->planning == NULL ? 0 : planning_bytes;
+  blocks.planning = planning_block(runner, planning_bytes);
   return prepare_in(runner, &blocks);
 }
 
@@ -166,22 +170,18 @@ static uint32_t dynamic_room(const berth_runner_t *runner) {
 static berth_status_t prepare_guarded(berth_runner_t *runner, uint32_t planning_bytes) {
   berth_needs_t needs = berth_interpreter_needs(&runner->interpreter);
   uint32_t dynamic = dynamic_room(runner);
-  if (runner->planning == NULL) planning_bytes = needs.planning;
   if (dynamic > MOST - needs.extent - 2 * MARGIN) return BERTH_ERROR_MEMORY;
-  /* What operators wish for depends on what planning borrows; here it borrows nothing. */
-  uint32_t activations = needs.extent > needs.planning ? needs.extent : needs.planning;
-  activations = ((activations + 15u) & ~15u) + dynamic;
+  uint32_t activations = needs.activations + dynamic;
   if (!get_block(&runner->memory, activations + 2 * MARGIN) ||
       !get_block(&runner->persistent, needs.persistent) ||
-      !get_block(&runner->metadata, needs.metadata) ||
-      (runner->planning == NULL && !get_block(&runner->planning, planning_bytes))) {
+      !get_block(&runner->metadata, needs.metadata)) {
     return BERTH_ERROR_MEMORY;
   }
   berth_memories_t blocks = {
       .activations = {(uint8_t *)runner->memory + MARGIN, activations},
       .persistent = {runner->persistent, needs.persistent},
       .metadata = {runner->metadata, needs.metadata},
-      .planning = {runner->planning, planning_bytes},
+      .planning = planning_block(runner, planning_bytes),
   };
   berth_status_t status = prepare_in(runner, &blocks);
   if (status != BERTH_OK) return status;

@@ -67,9 +67,55 @@ static berth_alias_options_t alias_options(const berth_job_t *job) {
   return options;
 }
 
+/* Bytes that variables and operators' data will take. */
+static uint64_t persistent_bytes(const berth_job_t *job) {
+  const berth_interpreter_t *interpreter = job->interpreter;
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < interpreter->operator_count; i++) {
+    const berth_operator_place_t *place = &interpreter->operators[i];
+    sum += round_up(place->workspace, 16);
+    if (place->state > 0) sum += round_up(place->state, 16) + 16;
+  }
+  for (uint32_t i = 0; i < interpreter->tensor_count; i++) {
+    const berth_graph_tensor_t *tensor = &job->graph.tensors[i];
+    if (tensor->allocation == BERTH_ALLOCATION_PERSISTENT) sum += round_up(tensor->bytes, 16);
+  }
+  return sum;
+}
+
+/* Are the tensors that are live in one step never more than `most` bytes together? The sum is
+ * largest where one begins. */
+static bool is_load_within(const berth_job_t *job, uint64_t most) {
+  const berth_graph_t *graph = &job->graph;
+  for (uint32_t i = 0; i < graph->tensor_count; i++) {
+    if (graph->tensors[i].allocation != BERTH_ALLOCATION_ARENA_RW) continue;
+    uint32_t step = graph->tensors[i].first;
+    uint64_t load = 0;
+    for (uint32_t k = 0; k < graph->tensor_count && load <= most; k++) {
+      const berth_graph_tensor_t *tensor = &graph->tensors[k];
+      bool live = tensor->first <= step && step <= tensor->last;
+      if (!live || tensor->allocation != BERTH_ALLOCATION_ARENA_RW) continue;
+      load += round_up(tensor->bytes, job->interpreter->options.alignment);
+    }
+    if (load > most) return false;
+  }
+  return true;
+}
+
+/* Finding out what may share memory borrows some, too. It is in vain where all fits into what
+ * lifetimes and aliases would borrow. Their entries count with the sizes that they have on 32 bits,
+ * so that the answer, and the plan, is the same everywhere. */
+static bool is_sharing_in_vain(const berth_job_t *job) {
+  enum { EACH = 44 + 24 };
+  _Static_assert(sizeof(berth_graph_tensor_t) + sizeof(berth_alias_t) >= EACH, "borrowed at least");
+  if (job->loan.separate) return false;
+  uint64_t borrowed = EACH * (uint64_t)job->graph.tensor_count, persistent = persistent_bytes(job);
+  return persistent <= borrowed && is_load_within(job, borrowed - persistent);
+}
+
 /* Which tensors share memory. */
 static berth_status_t find_aliases(berth_job_t *job) {
-  if (job->sharing == NULL) return BERTH_OK;
+  if (job->sharing == NULL || is_sharing_in_vain(job)) return BERTH_OK;
   berth_alias_options_t options = alias_options(job);
   size_t bytes;
   berth_status_t status = berth_alias_workspace(&job->graph, job->sharing, &options, &bytes);
@@ -220,22 +266,6 @@ static berth_status_t plan_with(berth_job_t *job, const berth_planner_t *planner
   berth_plan_compact_measure(job->buffers, count, &job->interpreter->needs.peak,
                              &job->interpreter->needs.lower_bound);
   return BERTH_OK;
-}
-
-/* Bytes that variables and operators' data will take. */
-static uint64_t persistent_bytes(const berth_job_t *job) {
-  const berth_interpreter_t *interpreter = job->interpreter;
-  uint64_t sum = 0;
-  for (uint32_t i = 0; i < interpreter->operator_count; i++) {
-    const berth_operator_place_t *place = &interpreter->operators[i];
-    sum += round_up(place->workspace, 16);
-    if (place->state > 0) sum += round_up(place->state, 16) + 16;
-  }
-  for (uint32_t i = 0; i < interpreter->tensor_count; i++) {
-    const berth_graph_tensor_t *tensor = &job->graph.tensors[i];
-    if (tensor->allocation == BERTH_ALLOCATION_PERSISTENT) sum += round_up(tensor->bytes, 16);
-  }
-  return sum;
 }
 
 /* Bytes up to which wishes may go: what planning has borrowed anyway, and what the caller spares.

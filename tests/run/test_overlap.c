@@ -17,6 +17,7 @@ static const char *const models[] = {
 typedef struct outcome {
   uint8_t bytes[1 << 16]; /* outputs of three invokes */
   uint32_t count;
+  uint32_t operators;
   berth_needs_t needs;
   uint32_t findings;
 } outcome_t;
@@ -35,6 +36,7 @@ static void run(const char *name, const berth_runner_options_t *options, outcome
     fail_msg("%s", complaint.text);
   }
   outcome->count = 0;
+  outcome->operators = runner.interpreter.operator_count;
   outcome->needs = berth_interpreter_needs(&runner.interpreter);
   for (uint32_t invoke = 0; invoke < 3; invoke++) {
     for (uint32_t i = 0;; i++) {
@@ -77,6 +79,26 @@ static void results_are_the_same_whatever_shares_memory(void **state) {
   assert_true(smaller > 0);
 }
 
+/* What operators permit is noted in any case, 8 bytes for each. */
+static void finding_out_what_may_be_shared_never_costs_more_than_it_saves(void **state) {
+  (void)state;
+  static outcome_t shared, alone;
+  uint32_t in_vain = 0;
+  for (size_t m = 0; m < MODEL_COUNT; m++) {
+    berth_runner_options_t options = {.messages = NULL};
+    run(models[m], &options, &shared);
+    options.interpreter.overlap = BERTH_OVERLAP_NONE;
+    run(models[m], &options, &alone);
+    assert_true(shared.needs.total <= alone.needs.total + 8 * shared.operators);
+    /* With memory of its own, planning costs the activations nothing. */
+    options = (berth_runner_options_t){.planner = &berth_planner_best};
+    run(models[m], &options, &alone);
+    assert_true(alone.needs.peak <= shared.needs.peak);
+    in_vain += alone.needs.peak < shared.needs.peak;
+  }
+  assert_true(in_vain > 0);
+}
+
 static void the_guard_finds_nothing_wrong_with_shared_memory(void **state) {
   (void)state;
   static outcome_t alone, outcome;
@@ -95,6 +117,7 @@ static void the_guard_finds_nothing_wrong_with_shared_memory(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(results_are_the_same_whatever_shares_memory),
+      cmocka_unit_test(finding_out_what_may_be_shared_never_costs_more_than_it_saves),
       cmocka_unit_test(the_guard_finds_nothing_wrong_with_shared_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
