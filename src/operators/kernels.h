@@ -62,6 +62,7 @@ extern const berth_kernel_t berth_kernel_not_equal;
 extern const berth_kernel_t berth_kernel_pack;
 extern const berth_kernel_t berth_kernel_pad;
 extern const berth_kernel_t berth_kernel_padv2;
+extern const berth_kernel_t berth_kernel_posenet_decoder;
 extern const berth_kernel_t berth_kernel_pow;
 extern const berth_kernel_t berth_kernel_prelu;
 extern const berth_kernel_t berth_kernel_quantize;

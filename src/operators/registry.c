@@ -61,6 +61,7 @@ const berth_kernel_t *const berth_kernels[] = {
     &berth_kernel_pack,
     &berth_kernel_pad,
     &berth_kernel_padv2,
+    &berth_kernel_posenet_decoder,
     &berth_kernel_pow,
     &berth_kernel_prelu,
     &berth_kernel_quantize,
