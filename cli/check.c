@@ -6,7 +6,8 @@
 #include "options.h"
 
 static void print(const options_t *options, const berth_limit_check_t *check) {
-  static const char *const whose[] = {"its plan takes", "Berth needs", "stock TFLM needs"};
+  static const char *const whose[] = {"its plan takes", "Berth needs", "stock TFLM needs",
+                                      "stock TFLite's arenas take"};
   printf("%s: %s %s bytes; the limit is %s: ", options->path, whose[options->runtime],
          berth_grouped(check->arena_bytes).text, berth_grouped(check->limit_bytes).text);
   if (check->undecided) {
@@ -47,6 +48,18 @@ static void print_json(const options_t *options, const berth_limit_check_t *chec
   berth_json_close(&json, '}');
 }
 
+/* What runs a file has it as it is; Berth itself can give its inputs other shapes. */
+static bool is_possible(const options_t *options) {
+  berth_what_if_t what_if = options->subject.what_if;
+  if (options->runtime == BERTH_CHECK_PLAN) return true;
+  if (options->runtime == BERTH_CHECK_BERTH) what_if.shape_count = 0;
+  if (!berth_what_if_any(&what_if)) return true;
+  fprintf(stderr, "berth check: --runtime %s goes with neither %s--assume nor --drop-output\n",
+          berth_check_runtime_name(options->runtime),
+          options->runtime == BERTH_CHECK_BERTH ? "" : "--set-shape, ");
+  return false;
+}
+
 static int check(const options_t *options) {
   berth_complaint_t complaint;
   berth_limit_check_t result;
@@ -77,13 +90,13 @@ int command_check(int argc, char **argv) {
            "three largest causes; 4 if something is unknown that could make the difference.\n"
            "Without --runtime the arena is that of the plan (berth plan); with berth it is all\n"
            "that berth run needs, with tflm the smallest with which stock TFLM's AllocateTensors\n"
-           "succeeds.\n");
+           "succeeds, with tflite that of all tensors, to which kernels and delegates may add.\n");
       options_print(FOR_CHECK, stdout);
       status = EXIT_DONE;
     } else if (options.max_arena == 0) {
       fputs("berth check: --max-arena says how much there may be (see berth check --help)\n",
             stderr);
-    } else {
+    } else if (is_possible(&options)) {
       status = check(&options);
     }
   }

@@ -66,13 +66,26 @@ static int append(const options_t *options, berth_history_t *history) {
   return status;
 }
 
+/* A history without the model is likely to be the wrong one, or to know it by another path. */
+static int expect_lines(const options_t *options, const berth_history_t *history) {
+  berth_complaint_t complaint;
+  if (berth_history_count(history, options->path) > 0) return EXIT_DONE;
+  if (history->count == 0) {
+    berth_complain(&complaint, "%s: has no lines yet", options->history);
+  } else {
+    berth_complain(&complaint, "%s: has no line of %s; its last one is of %s", options->history,
+                   options->path, history->lines[history->count - 1].model);
+  }
+  return failed(&complaint);
+}
+
 static int keep_log(const options_t *options) {
   berth_complaint_t complaint;
   berth_history_t history;
-  if (berth_history_read(options->history, &history, &complaint) != BERTH_OK) {
+  if (berth_history_read(options->history, options->show_only, &history, &complaint) != BERTH_OK) {
     return failed(&complaint);
   }
-  int status = options->show_only ? EXIT_DONE : append(options, &history);
+  int status = options->show_only ? expect_lines(options, &history) : append(options, &history);
   bool good = true;
   if (status == EXIT_DONE && options->json) {
     berth_history_json(&history, options->path, stdout);
@@ -92,11 +105,15 @@ int command_log(int argc, char **argv) {
     if (options.help) {
       puts("usage: berth log --history FILE.csv [OPTION]... MODEL.tflite\n\n"
            "Appends the model's peak, the arena that Berth needs, its latency and, if given, its\n"
-           "accuracy to a file, and shows the trend of all lines of this model.\n");
+           "accuracy to a file, and shows the lines of this model and the trend of each figure.\n"
+           "--show fails if there is no such file, or nothing of this model in it.\n");
       options_print(FOR_LOG, stdout);
       status = EXIT_DONE;
     } else if (options.history == NULL) {
       fputs("berth log: --history says which file to keep (see berth log --help)\n", stderr);
+    } else if (options.show_only && (options.label != NULL || options.accuracy != NULL)) {
+      fputs("berth log: --show appends nothing, so it goes with neither --label nor --accuracy\n",
+            stderr);
     } else {
       status = keep_log(&options);
     }

@@ -80,7 +80,7 @@ static const option_t table[] = {
     {"--print-allocations", NULL, FOR_PLAN | FOR_INSPECT | FOR_RUN, FLAG(print_allocations),
      "every buffer: class, bytes, offset, first and last step, region"},
     {"--max-arena", "N[K|M]", FOR_CHECK, TAKE(option_set_max_arena), "the limit"},
-    {"--runtime", "plan|berth|tflm", FOR_CHECK, TAKE(option_set_runtime),
+    {"--runtime", "plan|berth|tflm|tflite", FOR_CHECK, TAKE(option_set_runtime),
      "whose arena is meant (default: plan)"},
     {"--bits", "64|32|arm", FOR_CHECK | FOR_INSPECT, TAKE(option_set_bits),
      "stock TFLM's target: 64-bit (default), 32-bit x86, or Arm"},

@@ -303,7 +303,7 @@ bool option_set_accuracy(options_t *options, const char *argument) {
 }
 
 bool option_set_runtime(options_t *options, const char *argument) {
-  for (int runtime = BERTH_CHECK_PLAN; runtime <= BERTH_CHECK_TFLM; runtime++) {
+  for (int runtime = BERTH_CHECK_PLAN; runtime <= BERTH_CHECK_TFLITE; runtime++) {
     options->runtime = (berth_check_runtime_t)runtime;
     if (strcmp(argument, berth_check_runtime_name(options->runtime)) == 0) return true;
   }

@@ -3,7 +3,7 @@
 #   find_program(BERTH berth REQUIRED)      # optional: done here if BERTH is not set
 #   include(BerthCheckModel)
 #   berth_check_model(NAME keyword_fits MODEL models/keyword.tflite MAX_ARENA 64K
-#                     [RUNTIME plan|berth|tflm] [OPTIONS --align 8 ...] [TARGET firmware])
+#                     [RUNTIME plan|berth|tflm|tflite] [OPTIONS --align 8 ...] [TARGET firmware])
 #
 # NAME is that of the ctest test, which says what takes most memory if it fails. With TARGET, the
 # check also runs before that target is built, and the build stops if the model is over the limit.

@@ -5,8 +5,6 @@
 #include "host/json.h"
 #include "host/map.h"
 #include "host/output.h"
-#include "host/table.h"
-#include "host/text.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -100,12 +98,12 @@ static berth_status_t read_lines(const berth_host_map_t *map, const char *path,
   return BERTH_ERROR_FORMAT;
 }
 
-berth_status_t berth_history_read(const char *path, berth_history_t *history,
+berth_status_t berth_history_read(const char *path, bool must_exist, berth_history_t *history,
                                   berth_complaint_t *complaint) {
   struct stat info;
   berth_history_t read = {NULL, 0};
   *history = read;
-  if (stat(path, &info) != 0 && errno == ENOENT) return BERTH_OK;
+  if (!must_exist && stat(path, &info) != 0 && errno == ENOENT) return BERTH_OK;
   char message[BERTH_HOST_MESSAGE];
   berth_host_map_t map;
   berth_status_t status = berth_host_map(path, &map, message);
@@ -148,52 +146,6 @@ berth_status_t berth_history_write(const char *path, const berth_history_t *hist
     fputc('\n', output.stream);
   }
   return berth_output_commit(&output, complaint);
-}
-
-/* ---- The trend ------------------------------------------------------------------------------- */
-
-bool berth_history_print(const berth_history_t *history, const char *model,
-                         berth_terminal_t terminal, FILE *stream) {
-  static const char *const headings[] = {"date", "label",    "peak bytes", "change", "arena bytes",
-                                         "ms",   "accuracy", "",           NULL};
-  berth_text_table_t table = berth_text_table(headings, "llrrrrrl");
-  uint64_t most = 1, before = 0;
-  bool first = true;
-  uint32_t room = terminal.columns > 100 ? terminal.columns - 90 : 10;
-  for (uint32_t i = 0; i < history->count; i++) {
-    bool shown = strcmp(history->lines[i].model, model) == 0;
-    if (shown && history->lines[i].peak > most) most = history->lines[i].peak;
-  }
-  for (uint32_t i = 0; i < history->count; i++) {
-    const berth_history_line_t *line = &history->lines[i];
-    char label[96], bar[4 * 1000] = "";
-    if (strcmp(line->model, model) != 0) continue;
-    uint64_t change = line->peak > before ? line->peak - before : before - line->peak;
-    berth_text_table_cell(&table, "%.10s", line->date);
-    berth_text_table_cell(
-        &table, "%s", berth_printable(line->label, strlen(line->label), 20, label, sizeof label));
-    berth_text_table_cell(&table, "%s", berth_grouped(line->peak).text);
-    berth_text_table_cell(&table, "%s%s",
-                          first || change == 0  ? ""
-                          : line->peak > before ? "+"
-                                                : "-",
-                          first || change == 0 ? "" : berth_grouped(change).text);
-    berth_text_table_cell(&table, "%s", line->arena > 0 ? berth_grouped(line->arena).text : "-");
-    if (line->latency_ns > 0) {
-      berth_text_table_cell(&table, "%.3f", (double)line->latency_ns / 1e6);
-    } else {
-      berth_text_table_cell(&table, "-");
-    }
-    berth_text_table_cell(&table, "%s", line->accuracy);
-    uint64_t length = (line->peak * room + most / 2) / most;
-    for (size_t k = 0, used = 0; k < length && used + 4 < sizeof bar; k++) {
-      used += (size_t)snprintf(bar + used, sizeof bar - used, "%s", terminal.utf8 ? "\u2588" : "#");
-    }
-    berth_text_table_cell(&table, "%s", bar);
-    before = line->peak;
-    first = false;
-  }
-  return berth_text_table_print(&table, 0, stream);
 }
 
 void berth_history_json(const berth_history_t *history, const char *model, FILE *stream) {

@@ -26,8 +26,9 @@ typedef struct berth_history {
   uint32_t count;
 } berth_history_t;
 
-/* Reads a history; a file that isn't there is an empty one. FORMAT, ARGUMENT, MEMORY. */
-berth_status_t berth_history_read(const char *path, berth_history_t *history,
+/* Reads a history; a file that isn't there is an empty one, unless it must exist. FORMAT, ARGUMENT,
+ * MEMORY. */
+berth_status_t berth_history_read(const char *path, bool must_exist, berth_history_t *history,
                                   berth_complaint_t *complaint);
 
 /* Appends a copy of the line in memory. MEMORY. */
@@ -38,8 +39,11 @@ berth_status_t berth_history_write(const char *path, const berth_history_t *hist
                                    berth_complaint_t *complaint);
 void berth_history_free(berth_history_t *history);
 
-/* The lines of one model as a table, with a bar for the peak and the change from line to line.
- * False: out of memory. */
+/* How many lines there are of one model. */
+uint32_t berth_history_count(const berth_history_t *history, const char *model);
+
+/* The lines of one model as a table, with the change of the peak from line to line, and the trends
+ * of peak, arena, latency and accuracy; history_print.c. False: out of memory. */
 bool berth_history_print(const berth_history_t *history, const char *model,
                          berth_terminal_t terminal, FILE *stream);
 

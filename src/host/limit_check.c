@@ -2,6 +2,7 @@
  * peak: buffers, and what the runtime keeps for itself. */
 #include "host/limit_check.h"
 #include "host/anatomy.h"
+#include "host/forecast.h"
 #include "host/keeper.h"
 #include "host/plan_text.h"
 #include "host/runner.h"
@@ -13,7 +14,7 @@
 #include <string.h>
 
 const char *berth_check_runtime_name(berth_check_runtime_t runtime) {
-  static const char *const names[] = {"plan", "berth", "tflm"};
+  static const char *const names[] = {"plan", "berth", "tflm", "tflite"};
   return names[runtime];
 }
 
@@ -33,13 +34,14 @@ static char *note(berth_limit_check_t *check, uint64_t bytes) {
 /* ---- A plan ---------------------------------------------------------------------------------- */
 
 static berth_status_t note_live(const berth_subject_t *subject, const berth_plan_t *plan,
-                                berth_limit_check_t *check) {
+                                bool variables, berth_limit_check_t *check) {
   berth_anatomy_t anatomy;
   if (plan->peak == 0) return BERTH_OK;
   berth_status_t status = berth_anatomy_of(subject, plan->placements, 0, plan->peak, &anatomy);
   if (status != BERTH_OK) return status;
   for (uint32_t i = 0; i < anatomy.live_count; i++) {
     uint32_t index = anatomy.live[i];
+    if (!variables && subject->labels[index].kind == BERTH_KIND_VARIABLE) continue;
     char *what = note(check, subject->problem.buffers[index].size);
     if (what == NULL) continue;
     char name[BERTH_NAME_ROOM], why[512];
@@ -52,16 +54,20 @@ static berth_status_t note_live(const berth_subject_t *subject, const berth_plan
 }
 
 /* Sums don't know what is dynamic. */
-static void note_dynamic(const berth_subject_t *subject, berth_limit_check_t *check) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < subject->graph.tensor_count; i++) {
-    count += subject->graph.tensors[i].allocation == BERTH_ALLOCATION_DYNAMIC;
-  }
+static void note_dynamic(uint32_t count, berth_limit_check_t *check) {
   if (count == 0) return;
   check->undecided = true;
   snprintf(check->why, sizeof check->why,
            "the size of %" PRIu32 " tensor%s is known only at run time", count,
            count == 1 ? "" : "s");
+}
+
+static uint32_t count_dynamic(const berth_subject_t *subject) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < subject->graph.tensor_count; i++) {
+    count += subject->graph.tensors[i].allocation == BERTH_ALLOCATION_DYNAMIC;
+  }
+  return count;
 }
 
 static berth_status_t check_plan(berth_subject_t *subject, const berth_subject_options_t *options,
@@ -85,8 +91,8 @@ static berth_status_t check_plan(berth_subject_t *subject, const berth_subject_o
     check->arena_bytes = outcome.plan.peak;
   }
   if (status == BERTH_OK) {
-    note_dynamic(subject, check);
-    status = note_live(subject, &outcome.plan, check);
+    note_dynamic(count_dynamic(subject), check);
+    status = note_live(subject, &outcome.plan, true, check);
     if (status != BERTH_OK) berth_complain(complaint, "%s: out of memory", subject->path);
   }
   berth_outcome_free(&outcome);
@@ -178,6 +184,36 @@ static berth_status_t check_tflm(const berth_subject_t *subject, const berth_tfl
   return BERTH_OK;
 }
 
+/* ---- Stock TFLite ---------------------------------------------------------------------------- */
+
+/* The subject is opened by TFLite's rules: its plan is the arena in which tensors share memory, but
+ * for the variables, which are with the decompressed weights in the other one. */
+static berth_status_t check_tflite(const berth_subject_t *subject, berth_limit_check_t *check,
+                                   berth_complaint_t *complaint) {
+  const berth_forecast_options_t wanted = {.runtime = BERTH_RUNTIME_TFLITE};
+  const berth_planning_t planning = {0};
+  berth_forecast_t forecast;
+  berth_outcome_t outcome;
+  berth_status_t status =
+      berth_forecast_make(&subject->model, subject->path, &wanted, &forecast, complaint);
+  if (status != BERTH_OK) return status;
+  check->arena_bytes = forecast.tflite.arena_used_bytes;
+  note_dynamic(forecast.tflite.dynamic_count, check);
+  char *what = note(check, forecast.tflite.tail_bytes);
+  if (what != NULL) {
+    snprintf(what, WHAT, "the persistent arena: variables, and weights that are decompressed once");
+  }
+  berth_forecast_free(&forecast);
+  status =
+      berth_planning_run(&berth_planner_tflite, &subject->problem, &planning, &outcome, complaint);
+  if (status == BERTH_OK) {
+    status = note_live(subject, &outcome.plan, false, check);
+    if (status != BERTH_OK) berth_complain(complaint, "%s: out of memory", subject->path);
+  }
+  berth_outcome_free(&outcome);
+  return status;
+}
+
 /* ---- All of it ------------------------------------------------------------------------------- */
 
 berth_status_t berth_limit_check(const char *path, const berth_subject_options_t *options,
@@ -188,6 +224,9 @@ berth_status_t berth_limit_check(const char *path, const berth_subject_options_t
   berth_limit_check_t made = {.limit_bytes = limit};
   berth_subject_options_t opened = *options;
   if (runtime == BERTH_CHECK_BERTH) opened.kernels = true;
+  if (runtime == BERTH_CHECK_TFLITE) {
+    opened = (berth_subject_options_t){.align = 64, .exact_sizes = true, .keep_inputs = true};
+  }
   berth_subject_t subject;
   berth_status_t status = berth_subject_open(path, &opened, &subject, complaint);
   if (status != BERTH_OK) return status;
@@ -196,6 +235,8 @@ berth_status_t berth_limit_check(const char *path, const berth_subject_options_t
     status = BERTH_ERROR_ARGUMENT;
   } else if (runtime == BERTH_CHECK_TFLM) {
     status = check_tflm(&subject, stock, &made, complaint);
+  } else if (runtime == BERTH_CHECK_TFLITE) {
+    status = check_tflite(&subject, &made, complaint);
   } else {
     status = check_plan(&subject, &opened, planner, planning, runtime == BERTH_CHECK_BERTH, &made,
                         complaint);

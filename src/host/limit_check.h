@@ -12,7 +12,8 @@
 typedef enum berth_check_runtime {
   BERTH_CHECK_PLAN,  /* the plan of the tensors, as `berth plan` makes it */
   BERTH_CHECK_BERTH, /* everything that Berth's interpreter needs */
-  BERTH_CHECK_TFLM   /* the smallest arena with which stock TFLM's AllocateTensors succeeds */
+  BERTH_CHECK_TFLM,  /* the smallest arena with which stock TFLM's AllocateTensors succeeds */
+  BERTH_CHECK_TFLITE /* the arenas of stock TFLite's tensors; kernels may add temporary ones */
 } berth_check_runtime_t;
 
 /* "plan" and the like; static. */

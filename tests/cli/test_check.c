@@ -36,6 +36,19 @@ static void stock_tflms_need_is_the_measured_one(void **state) {
                 0);
 }
 
+static void stock_tflites_need_is_its_forecast(void **state) {
+  (void)state;
+  assert_status("for m in models/*.tflite; do n=$(berth inspect $m --runtime tflite --json | "
+                "grep -m 1 arena_used_bytes | tr -dc 0-9); "
+                "berth check $m --runtime tflite --max-arena $n >/dev/null; case $? in 0|4) ;; "
+                "*) exit 1;; esac; "
+                "berth check $m --runtime tflite --max-arena $((n - 1)) >$dir/over; "
+                "test $? = 3 && test $(wc -l <$dir/over) = 5 || exit 1; done",
+                0);
+  assert_status("berth check models/svdf_keyword_int8.tflite --max-arena 100 --runtime tflite", 3);
+  assert_says(out, "the persistent arena: variables, and weights that are decompressed once\n");
+}
+
 static void what_is_unknown_is_undecided_and_what_is_wrong_is_refused(void **state) {
   (void)state;
   assert_status("berth check models/custom_op.tflite --max-arena 1M", 4);
@@ -45,6 +58,10 @@ static void what_is_unknown_is_undecided_and_what_is_wrong_is_refused(void **sta
   assert_refused("berth check " MODEL " --max-arena 0", 2, "--max-arena");
   assert_refused("berth check " MODEL " --max-arena 64Q", 2, "64Q");
   assert_refused("berth check " MODEL " --max-arena 1K --runtime onnx", 2, "--runtime");
+  assert_refused("berth check " MODEL " --max-arena 1K --runtime tflm --set-shape 0=1,64,64,1", 2,
+                 "--set-shape");
+  assert_refused("berth check " MODEL " --max-arena 1K --runtime berth --assume int8", 2,
+                 "--assume");
   assert_refused("berth check $dir/none.tflite --max-arena 1K", 1, "none.tflite");
   assert_refused("berth check models/custom_op.tflite --max-arena 1K --runtime berth", 1,
                  "KeepConfident");
@@ -96,6 +113,7 @@ int main(void) {
       cmocka_unit_test(a_model_fits_up_to_its_peak_and_not_a_byte_less),
       cmocka_unit_test(each_runtimes_need_is_what_its_own_command_says),
       cmocka_unit_test(stock_tflms_need_is_the_measured_one),
+      cmocka_unit_test(stock_tflites_need_is_its_forecast),
       cmocka_unit_test(what_is_unknown_is_undecided_and_what_is_wrong_is_refused),
       cmocka_unit_test(the_cmake_function_makes_a_test_that_fails_over_the_limit),
       cmocka_unit_test(the_action_fails_if_one_of_its_models_is_over),
