@@ -129,7 +129,7 @@ static const option_t table[] = {
      "where to write the model; without, nothing is written"},
     {"--order", "file|best", FOR_OPTIMIZE, TAKE(option_set_order),
      "the file's order of operators, or the one that needs least (default)"},
-    {"--kernels", "reference|cmsis-nn", FOR_OPTIMIZE, TAKE(option_set_stock_kernels),
+    {"--kernel-set", "reference|cmsis-nn", FOR_OPTIMIZE, TAKE(option_set_stock_kernels),
      "of the firmware, for their scratch (default: reference)"},
     {"--header", "FILE.h", FOR_OPTIMIZE, TAKE(option_set_header),
      "also write the plan as a C header"},

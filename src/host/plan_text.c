@@ -301,8 +301,9 @@ bool berth_plan_print(const berth_plan_report_t *report, berth_terminal_t termin
   const berth_outcome_t *outcome = report->outcome;
   char path[BERTH_NAME_ROOM];
   berth_printable(subject->path, strlen(subject->path), 400, path, sizeof path);
-  fprintf(stream, "%s: %" PRIu32 " buffers in %" PRIu32 " steps, planner %s\n\n", path,
-          subject->problem.buffer_count, subject->step_count, outcome->planner->name);
+  uint32_t buffers = subject->problem.buffer_count, steps = subject->step_count;
+  fprintf(stream, "%s: %" PRIu32 " buffer%s in %" PRIu32 " step%s, planner %s\n\n", path, buffers,
+          buffers == 1 ? "" : "s", steps, steps == 1 ? "" : "s", outcome->planner->name);
   bool good = print_verdict(report, terminal, stream);
   if (outcome->status == BERTH_INFEASIBLE) return good;
   print_totals(report, stream);

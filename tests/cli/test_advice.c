@@ -89,11 +89,20 @@ static void outputs_that_a_conversion_kept_and_unused_operators_are_found(void *
   assert_says(out, "kept.tflite --drop-output inner\n");
 }
 
+static void a_custom_operator_is_needed_whatever_becomes_of_its_result(void **state) {
+  (void)state;
+  assert_status("berth plan models/custom_op.tflite --drop-output 0", 0);
+  assert_says(out, ": 5 buffers in 8 steps"); /* input, and all that leads to the custom operator */
+  assert_status("berth plan models/resnet8_int8.tflite --drop-output 0", 0);
+  assert_says(out, ": 1 buffer in 16 steps"); /* nothing but the input is needed any more */
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_line_of_advice_is_kept_on_the_shipped_models),
       cmocka_unit_test(every_line_of_advice_is_kept_on_the_corpus),
       cmocka_unit_test(outputs_that_a_conversion_kept_and_unused_operators_are_found),
+      cmocka_unit_test(a_custom_operator_is_needed_whatever_becomes_of_its_result),
       cmocka_unit_test(what_changes_nothing_comes_first),
       cmocka_unit_test(streamed_pages_have_advice_too),
       cmocka_unit_test(commands_are_quoted_for_a_shell),
