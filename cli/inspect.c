@@ -26,7 +26,8 @@ static int advise(const options_t *options, berth_plan_report_t *report) {
       BERTH_OK) {
     return failed(&complaint);
   }
-  berth_running_t running = berth_running_of(report->subject, &options->subject, options->planner);
+  berth_running_t running =
+      berth_running_of(report->subject, &options->subject, &options->streaming, options->planner);
   report->advices = &advices;
   report->running = &running;
   report->instances = options->instances;

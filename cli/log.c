@@ -37,7 +37,7 @@ static berth_history_line_t measure(const options_t *options, const planned_t *p
     date[0] = '\0';
   }
   berth_running_t running =
-      berth_running_of(&planned->subject, &options->subject, options->planner);
+      berth_running_of(&planned->subject, &options->subject, &options->streaming, options->planner);
   return (berth_history_line_t){
       .date = date,
       .label = (char *)(options->label != NULL ? options->label : ""),

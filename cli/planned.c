@@ -8,6 +8,7 @@
 void planned_close(planned_t *planned) {
   if (!planned->is_open) return;
   berth_advices_free(&planned->advices);
+  berth_forecast_free(&planned->forecast);
   berth_outcome_free(&planned->outcome);
   berth_subject_close(&planned->subject);
   if (planned->report.streaming != NULL) berth_streaming_free(&planned->streaming);

@@ -3,7 +3,9 @@
 #define BERTH_CLI_PLANNED_H
 
 #include "host/advice.h"
+#include "host/forecast.h"
 #include "host/plan_file.h"
+#include "host/running.h"
 #include "options.h"
 
 typedef struct planned {
@@ -11,7 +13,9 @@ typedef struct planned {
   berth_outcome_t outcome;
   berth_plan_report_t report;  /* of the two, with a plan */
   berth_streaming_t streaming; /* with --stream: what the subject and its report are of */
-  berth_advices_t advices;     /* empty, until somebody asks for them */
+  berth_advices_t advices;     /* empty, until somebody asks for them; likewise what follows */
+  berth_running_t running;
+  berth_forecast_t forecast;
   bool is_open;
 } planned_t;
 

@@ -10,7 +10,26 @@
 
 #include <string.h>
 
-/* Adds what would lower the peak, if that is for the page; the exit status. */
+/* What the runtimes need for the model: Berth's, and stock TFLM on a device, if that runs it. */
+static void foretell(const options_t *options, planned_t *side) {
+  const berth_forecast_options_t wanted = {.runtime = BERTH_RUNTIME_TFLM,
+                                           .tflm = {.abi = BERTH_ABI_ARM}};
+  berth_complaint_t ignored;
+  side->running =
+      berth_running_of(&side->subject, &options->subject, &options->streaming, options->planner);
+  side->report.running = &side->running;
+  if (options->streaming.mode != BERTH_STREAMING_OFF ||
+      berth_what_if_any(&options->subject.what_if)) {
+    return; /* stock TFLM has the file as it is */
+  }
+  if (berth_forecast_make(&side->subject.model, side->subject.path, &wanted, &side->forecast,
+                          &ignored) == BERTH_OK) {
+    side->report.forecast = &side->forecast;
+  }
+}
+
+/* Adds what would lower the peak and what runtimes need, if that is for the page; the exit status.
+ */
 static int advise(const options_t *options, planned_t *side) {
   berth_complaint_t complaint;
   if (options->output == NULL || !side->subject.is_model) return EXIT_DONE;
@@ -20,6 +39,7 @@ static int advise(const options_t *options, planned_t *side) {
     return failed(&complaint);
   }
   side->report.advices = &side->advices;
+  foretell(options, side);
   return EXIT_DONE;
 }
 

@@ -78,7 +78,8 @@ static berth_status_t check_plan(berth_subject_t *subject, const berth_subject_o
   berth_status_t status =
       berth_planning_run(planner, &subject->problem, planning, &outcome, complaint);
   if (status == BERTH_OK && whole) {
-    berth_running_t running = berth_running_of(subject, options, planner);
+    const berth_streaming_options_t whole_tensors = {.mode = BERTH_STREAMING_OFF};
+    berth_running_t running = berth_running_of(subject, options, &whole_tensors, planner);
     check->arena_bytes = running.needs.total + sizeof(berth_interpreter_t);
     if (!running.possible) {
       berth_complain(complaint, "%s: Berth cannot run it: %s", subject->path, running.why);

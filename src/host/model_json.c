@@ -96,7 +96,10 @@ bool berth_model_write_json(const berth_plan_report_t *report, FILE *stream) {
   }
   berth_json_close(&json, ']');
   berth_plan_json_buffers(report, &json);
-  if (report->running != NULL) berth_running_json(report->running, report->instances, &json);
+  if (report->running != NULL) {
+    berth_running_json(report->running, subject, report->outcome->plan.peak, report->instances,
+                       &json);
+  }
   if (report->advices != NULL) berth_advices_json(report->advices, &json);
   berth_json_close(&json, '}');
   free(live);

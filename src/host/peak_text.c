@@ -2,6 +2,7 @@
 #include "host/keeper.h"
 #include "host/peak_print.h"
 #include "host/plan_text.h"
+#include "host/running.h"
 #include "host/table.h"
 #include "host/text.h"
 
@@ -82,9 +83,30 @@ static void account(berth_text_table_t *table, const char *what, bool minus, uin
                         in_all == UINT64_MAX ? empty : berth_grouped(in_all).text);
 }
 
-static bool print_account(const berth_subject_t *subject, const berth_placement_t *placements,
-                          uint32_t region, uint64_t peak, const berth_anatomy_t *anatomy,
-                          FILE *stream) {
+/* What a device needs besides, if it is known. */
+static void account_running(berth_text_table_t *table, const berth_plan_report_t *report,
+                            uint64_t peak) {
+  if (report->running == NULL || !report->running->possible) return;
+  if (report->subject->problem.region_count > 1) return;
+  berth_running_account_t more = berth_running_account(report->running, report->subject, peak);
+  bool less = more.difference < 0;
+  uint64_t difference = less ? (uint64_t)-more.difference : (uint64_t)more.difference;
+  account(table, "in Berth's runtime:", false, UINT64_MAX, false, UINT64_MAX);
+  account(table,
+          less ? "  shared in place, less scratch" : "  scratch, less what is shared in place",
+          false, UINT64_MAX, less, difference);
+  account(table, "  operators' tables and state", false, UINT64_MAX, false, more.tables);
+  account(table, "  runtime metadata", false, UINT64_MAX, false, more.metadata);
+  account(table, "  the interpreter", false, UINT64_MAX, false, more.interpreter);
+  char total[64];
+  snprintf(total, sizeof total, "RAM that a %zu-bit device needs", 8 * sizeof(void *));
+  account(table, total, false, UINT64_MAX, false, more.total);
+}
+
+static bool print_account(const berth_plan_report_t *report, uint32_t region, uint64_t peak,
+                          const berth_anatomy_t *anatomy, FILE *stream) {
+  const berth_subject_t *subject = report->subject;
+  const berth_placement_t *placements = report->outcome->plan.placements;
   static const char *const headings[] = {"What it is made of", "at the peak", "in all", NULL};
   static const char *const names[BERTH_CLASSES] = {
       "inputs", "activations", "scratch", "operator workspace", "variables", "outputs", "reserved"};
@@ -104,6 +126,7 @@ static bool print_account(const berth_subject_t *subject, const berth_placement_
   }
   if (sum >= peak) account(&table, "saved by reuse", false, UINT64_MAX, true, sum - peak);
   account(&table, "peak", false, peak, false, peak);
+  account_running(&table, report, peak);
   return berth_text_table_print(&table, 2, stream);
 }
 
@@ -111,8 +134,7 @@ bool berth_peak_print(const berth_plan_report_t *report, uint32_t region,
                       const berth_anatomy_t *anatomy, const char *marks, berth_terminal_t terminal,
                       FILE *stream) {
   const berth_subject_t *subject = report->subject;
-  const berth_placement_t *placements = report->outcome->plan.placements;
-  uint64_t peak = berth_region_peak(&subject->problem, placements, region);
+  uint64_t peak = berth_region_peak(&subject->problem, report->outcome->plan.placements, region);
   char *own = marks == NULL ? berth_peak_marks(subject, anatomy) : NULL;
   if (marks == NULL) marks = own;
   if (marks == NULL) return false;
@@ -123,7 +145,7 @@ bool berth_peak_print(const berth_plan_report_t *report, uint32_t region,
   print_keepers(subject, anatomy, marks, stream);
   free(own);
   fputc('\n', stream);
-  return print_account(subject, placements, region, peak, anatomy, stream) && good;
+  return print_account(report, region, peak, anatomy, stream) && good;
 }
 
 /* ---- The steps that come next ---------------------------------------------------------------- */

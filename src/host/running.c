@@ -33,13 +33,22 @@ static void first_line(const char *said, const char *path, char *why, size_t siz
 
 berth_running_t berth_running_of(const berth_subject_t *subject,
                                  const berth_subject_options_t *options,
+                                 const berth_streaming_options_t *streaming,
                                  const berth_planner_t *planner) {
   berth_running_t running = {.model_bytes = subject->map.size};
   asking_t asking = {options, &subject->model};
+  berth_what_if_t changes = options->what_if;
+  changes.shape_count = 0;
+  if (berth_what_if_any(&changes)) {
+    snprintf(running.why, sizeof running.why, "what is assumed or dropped is not so in the file");
+    return running;
+  }
   char *said = NULL;
   size_t length = 0;
   berth_runner_options_t runner_options = {.planner = planner,
-                                           .reshape = reshape,
+                                           .reshape =
+                                               options->what_if.shape_count > 0 ? reshape : NULL,
+                                           .streaming = *streaming,
                                            .user = &asking,
                                            .messages = open_memstream(&said, &length)};
   runner_options.interpreter.alignment = options->align;
@@ -60,4 +69,20 @@ berth_running_t berth_running_of(const berth_subject_t *subject,
   }
   free(said);
   return running;
+}
+
+berth_running_account_t berth_running_account(const berth_running_t *running,
+                                              const berth_subject_t *subject, uint64_t peak) {
+  const berth_needs_t *needs = &running->needs;
+  uint64_t variables = subject->variable_bytes;
+  if (variables > needs->persistent) variables = needs->persistent;
+  berth_running_account_t account = {.difference =
+                                         (int64_t)(needs->activations + variables) - (int64_t)peak,
+                                     .tables = needs->persistent - variables,
+                                     .metadata = needs->metadata,
+                                     .interpreter = sizeof(berth_interpreter_t),
+                                     .total = (uint64_t)needs->total + sizeof(berth_interpreter_t)};
+  /* What aligning the parts in one block takes. */
+  account.metadata += needs->total - needs->activations - needs->persistent - needs->metadata;
+  return account;
 }

@@ -25,14 +25,8 @@ void berth_running_print(const berth_running_t *running, uint32_t instances, FIL
     fprintf(stream, "\nBerth itself cannot run it: %s\n", running->why);
     return;
   }
-  fprintf(stream,
-          "\nTo run it, Berth needs %s bytes: %s of activations and scratch, %s of variables and\n"
-          "operators' tables, %s of metadata, and %zu of the interpreter.\n",
-          berth_grouped(private_bytes(needs)).text, berth_grouped(needs->activations).text,
-          berth_grouped(needs->persistent).text, berth_grouped(needs->metadata).text,
-          sizeof(berth_interpreter_t));
   if (running->dynamic > 0) {
-    fprintf(stream, "What %" PRIu32 " dynamic tensors take comes on top, at run time.\n",
+    fprintf(stream, "\nWhat %" PRIu32 " dynamic tensors take comes on top, at run time.\n",
             running->dynamic);
   }
   if (instances < 2) return;
@@ -51,7 +45,8 @@ void berth_running_print(const berth_running_t *running, uint32_t instances, FIL
           berth_grouped(in_turn(needs, instances)).text);
 }
 
-void berth_running_json(const berth_running_t *running, uint32_t instances, berth_json_t *json) {
+void berth_running_json(const berth_running_t *running, const berth_subject_t *subject,
+                        uint64_t peak, uint32_t instances, berth_json_t *json) {
   const berth_needs_t *needs = &running->needs;
   berth_json_open(json, "running", '{');
   berth_json_bool(json, "possible", running->possible);
@@ -63,6 +58,10 @@ void berth_running_json(const berth_running_t *running, uint32_t instances, bert
     berth_json_number(json, "interpreter_bytes", sizeof(berth_interpreter_t));
     berth_json_number(json, "planning_bytes", needs->planning);
     berth_json_number(json, "dynamic_tensors", running->dynamic);
+    berth_running_account_t account = berth_running_account(running, subject, peak);
+    berth_json_signed(json, "beside_peak_bytes", account.difference);
+    berth_json_number(json, "table_bytes", account.tables);
+    berth_json_number(json, "pointer_bits", 8 * sizeof(void *));
   } else {
     berth_json_string(json, "why", running->why);
   }

@@ -20,8 +20,24 @@ static void a_skip_connection_is_named_with_the_steps_it_costs(void **state) {
                      "operator 3 ADD\n");
     assert_says(out, "B: made by operator 1 CONV_2D; read here for the last time\n");
     assert_says(out, "C: made here; kept 1 step for operator 3 ADD\n");
-    assert_says(out, "saved by reuse                   -68,768\n");
+    assert_says(out, " -68,768\n");
   }
+}
+
+static void the_account_goes_on_to_what_a_device_needs(void **state) {
+  (void)state;
+  assert_status("python3 -B tests/cli/check_account.py \"$berth\" models/*.tflite", 0);
+  assert_says(out, "10 accounts close");
+  if (run("test -d \"${BERTH_SHARED:-../shared}/corpus\"") != 0) return;
+  assert_status(
+      "for m in mlperf_tiny/vww_96_int8 tflm/trained_lstm mediapipe/hand_landmark_lite; do "
+      "echo ${BERTH_SHARED:-../shared}/corpus/$m/model.tflite; done | "
+      "xargs python3 -B tests/cli/check_account.py \"$berth\"",
+      0);
+  assert_says(out, "3 accounts close");
+  /* What is assumed is not in the file that would be run. */
+  assert_status("berth inspect models/resnet8_int8.tflite --drop-unused", 0);
+  assert_null(strstr(out, "RAM that a"));
 }
 
 static void variables_and_inputs_that_are_kept_are_called_so(void **state) {
@@ -108,6 +124,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_account_of_every_shipped_models_peak_adds_up),
       cmocka_unit_test(a_skip_connection_is_named_with_the_steps_it_costs),
+      cmocka_unit_test(the_account_goes_on_to_what_a_device_needs),
       cmocka_unit_test(variables_and_inputs_that_are_kept_are_called_so),
       cmocka_unit_test(a_run_tells_where_every_buffer_lies),
       cmocka_unit_test(other_shapes_are_planned_as_the_run_plans_them),
