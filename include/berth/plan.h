@@ -71,11 +71,13 @@ typedef enum berth_relation {
                   share with the same buffer share with each other, and they never conflict. */
   BERTH_APART, /* not in the same region (the X and Y banks of a DSP); outside is no region */
   BERTH_HEAD,  /* b may overlap the first `bytes` bytes of a while both are live, no other of a's */
-  BERTH_TAIL   /* b may overlap the last `bytes` bytes of a while both are live, no other of a's */
+  BERTH_TAIL,  /* b may overlap the last `bytes` bytes of a while both are live, no other of a's */
+  BERTH_OVER   /* b may be at the very offset of a while both are live: one is written over the
+                  other in place */
 } berth_relation_t;
 
-/* A relation between two different buffers. HEAD and TAIL permit: where several speak of the same
- * two buffers, it is enough that all bytes the two have in common are permitted by one of them. */
+/* A relation between two different buffers. HEAD, TAIL and OVER permit: where several speak of the
+ * same two buffers, it is enough that one of them permits all bytes that the two have in common. */
 typedef struct berth_pair {
   uint32_t a, b; /* indices into the problem's buffers, a != b */
   berth_relation_t relation;
@@ -146,7 +148,7 @@ typedef struct berth_plan_options {
 
 /* What a planner can respect beyond sizes, lifetimes, alignments and one region's capacity. */
 #define BERTH_HANDLES_FIXED   1u /* fixed offsets */
-#define BERTH_HANDLES_PAIRS   2u /* SHARE, HEAD and TAIL */
+#define BERTH_HANDLES_PAIRS   2u /* SHARE, HEAD, TAIL and OVER */
 #define BERTH_HANDLES_REGIONS 4u /* several regions, APART, constants left outside */
 
 /* A way to plan. All of them are used through berth_plan_make, which checks the problem before and
@@ -211,8 +213,8 @@ berth_status_t berth_plan_make(const berth_planner_t *planner, const berth_probl
  * together with the highest fixed end exceed 2^63 - 1, so that offsets might, too; or costs do. */
 berth_status_t berth_problem_check(const berth_problem_t *problem, uint32_t *culprit);
 
-/* The largest sum of sizes that are live in one step, in bytes: no plan in one region without HEAD,
- * TAIL and SHARE pairs can have a smaller peak. `*step` (may be NULL) is the first step that
+/* The largest sum of sizes that are live in one step, in bytes: no plan in one region without SHARE,
+ * HEAD, TAIL and OVER pairs can have a smaller peak. `*step` (may be NULL) is the first step that
  * reaches it. `workspace` as large as berth_problem_load_workspace says; O(n log n). */
 berth_status_t berth_problem_load(const berth_problem_t *problem, void *workspace,
                                   size_t workspace_bytes, uint64_t *load, uint32_t *step);

@@ -296,8 +296,10 @@ static berth_status_t find_buffer(sheet_t *sheet, const berth_subject_t *subject
 
 static berth_status_t read_pair(sheet_t *sheet, const berth_subject_t *subject,
                                 const named_t *names, char *text, berth_pair_t *pair) {
-  static const char *const relations[] = {"share", "apart", "head", "tail"};
-  static const berth_relation_t meanings[] = {BERTH_SHARE, BERTH_APART, BERTH_HEAD, BERTH_TAIL};
+  static const char *const relations[] = {"share", "apart", "head", "tail", "over"};
+  static const berth_relation_t meanings[] = {BERTH_SHARE, BERTH_APART, BERTH_HEAD, BERTH_TAIL,
+                                              BERTH_OVER};
+  const size_t count = sizeof meanings / sizeof *meanings;
   *pair = (berth_pair_t){0};
   berth_status_t status = find_buffer(sheet, subject, names, A, text, &pair->a);
   if (status == BERTH_OK) status = find_buffer(sheet, subject, names, B, text, &pair->b);
@@ -305,10 +307,10 @@ static berth_status_t read_pair(sheet_t *sheet, const berth_subject_t *subject,
   if (pair->a == pair->b) return refuse(sheet, "a and b are the same buffer");
 
   size_t r = 0;
-  while (r < 4 && !berth_csv_is(sheet->fields[sheet->places[RELATION]], relations[r])) r++;
-  if (r == 4) return refuse_field(sheet, RELATION, "is not share, apart, head or tail");
+  while (r < count && !berth_csv_is(sheet->fields[sheet->places[RELATION]], relations[r])) r++;
+  if (r == count) return refuse_field(sheet, RELATION, "is not share, apart, head, tail or over");
   pair->relation = meanings[r];
-  if (pair->relation == BERTH_SHARE || pair->relation == BERTH_APART) return BERTH_OK;
+  if (pair->relation != BERTH_HEAD && pair->relation != BERTH_TAIL) return BERTH_OK;
   if (!has(sheet, BYTES)) return refuse(sheet, "head and tail need bytes");
   status = number(sheet, BYTES, subject->problem.buffers[pair->a].size, &pair->bytes);
   if (status == BERTH_OK && pair->bytes == 0) return refuse_field(sheet, BYTES, "is nothing");

@@ -58,8 +58,8 @@ static berth_status_t read_network(berth_streaming_t *s, const berth_subject_t *
   s->runs = berth_streaming_take(s, steps, sizeof *s->runs);
   s->overlaps =
       berth_streaming_take(s, (size_t)steps * BERTH_STREAM_OVERLAPS_MAX, sizeof *s->overlaps);
-  s->pairs =
-      berth_streaming_take(s, (size_t)steps * (BERTH_STREAM_OVERLAPS_MAX + 1), sizeof *s->pairs);
+  s->pairs = /* two for each overlap, or one for each of 32 inputs */
+      berth_streaming_take(s, (size_t)steps * 2 * BERTH_STREAM_OVERLAPS_MAX, sizeof *s->pairs);
   if (s->memory_count != 9) return BERTH_ERROR_MEMORY;
   status = compare_sizes(s, subject, complaint);
   if (status != BERTH_OK) return status;

@@ -83,7 +83,7 @@ void berth_streaming_json(const berth_streaming_t *s, berth_json_t *json) {
   berth_json_open(json, "overlaps", '[');
   for (uint32_t i = 0; i < s->pair_count; i++) {
     const berth_pair_t *pair = &s->pairs[i];
-    static const char *const names[] = {"share", "apart", "head", "tail"};
+    static const char *const names[] = {"share", "apart", "head", "tail", "over"};
     berth_json_open_line(json, NULL, '{');
     berth_json_number(json, "a", pair->a);
     berth_json_number(json, "b", pair->b);

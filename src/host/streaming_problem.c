@@ -157,55 +157,47 @@ static void add_distance(berth_streaming_t *s, uint32_t made, uint32_t read, int
   }
 }
 
-/* What lies over what in a run. */
-static void add_overlap(berth_streaming_t *s, const berth_stream_overlap_t *overlap,
-                        bool *is_shared) {
+/* What may lie over what in a run. */
+static void add_overlap(berth_streaming_t *s, const berth_stream_overlap_t *overlap) {
   uint32_t made = s->buffer_of[overlap->made], read = s->buffer_of[overlap->read];
   if (made == UINT32_MAX || read == UINT32_MAX) return;
   const berth_stream_run_t *run = berth_streaming_run_at(s, s->buffers[made].first);
   if (run == NULL || !dies_in(s, overlap->read, run->first, run->last)) return;
-  if (overlap->in_place && !is_shared[overlap->read] &&
-      s->buffers[made].size == s->buffers[read].size) {
-    is_shared[overlap->read] = true;
-    add_pair(s, read, made, BERTH_SHARE, 0);
-    return;
+  if (overlap->in_place && s->buffers[made].size == s->buffers[read].size) {
+    add_pair(s, read, made, BERTH_OVER, 0);
   }
   add_distance(s, made, read, overlap->distance);
 }
 
-/* A step that runs whole and may write over an input that dies in it. */
-static void add_in_place(berth_streaming_t *s, uint32_t step, bool *is_shared) {
+/* A step that runs whole and may write over an input that dies in it, or over another one. */
+static void add_in_place(berth_streaming_t *s, uint32_t step) {
   berth_operator_t op = operator_at(s, step);
   uint32_t index = s->network.order != NULL ? s->network.order[step] : step;
   const berth_contract_t *contract = &s->network.contracts[index];
   int32_t output = op.outputs.count > 0 ? berth_vector_int(op.outputs, 0) : BERTH_NO_TENSOR;
   if (!contract->known || output < 0 || s->buffer_of[output] == UINT32_MAX) return;
+  uint32_t before = s->pair_count;
   for (uint32_t i = 0; i < op.inputs.count && i < 32; i++) {
     int32_t input = berth_vector_int(op.inputs, i);
     if (input < 0 || !(contract->in_place >> i & 1u) || s->rings[input] != 0) continue;
     uint32_t from = s->buffer_of[input], to = s->buffer_of[output];
-    if (from == UINT32_MAX || is_shared[input] || s->buffers[from].size != s->buffers[to].size ||
+    if (from == UINT32_MAX || s->buffers[from].size != s->buffers[to].size ||
         s->labels[from].bytes != s->labels[to].bytes ||
         s->labels[from].kind == BERTH_KIND_VARIABLE || !dies_in(s, (uint32_t)input, step, step)) {
       continue;
     }
-    is_shared[input] = true;
-    add_pair(s, from, to, BERTH_SHARE, 0);
-    return;
+    bool again = false; /* the same tensor twice */
+    for (uint32_t k = before; k < s->pair_count; k++) again = again || s->pairs[k].a == from;
+    if (!again) add_pair(s, from, to, BERTH_OVER, 0);
   }
 }
 
-static berth_status_t make_pairs(berth_streaming_t *s) {
-  uint32_t tensors = berth_model_subgraph(s->network.model, 0).tensor_count;
-  bool *is_shared = calloc((size_t)tensors + 1, sizeof *is_shared);
-  if (is_shared == NULL) return BERTH_ERROR_MEMORY;
+static void make_pairs(berth_streaming_t *s) {
   s->pair_count = 0;
-  for (uint32_t i = 0; i < s->overlap_count; i++) add_overlap(s, &s->overlaps[i], is_shared);
+  for (uint32_t i = 0; i < s->overlap_count; i++) add_overlap(s, &s->overlaps[i]);
   for (uint32_t step = 0; step < s->plan.step_count; step++) {
-    if (berth_streaming_run_at(s, step) == NULL) add_in_place(s, step, is_shared);
+    if (berth_streaming_run_at(s, step) == NULL) add_in_place(s, step);
   }
-  free(is_shared);
-  return BERTH_OK;
 }
 
 berth_status_t berth_streaming_set(berth_streaming_t *s, const berth_subject_t *subject,
@@ -219,5 +211,6 @@ berth_status_t berth_streaming_set(berth_streaming_t *s, const berth_subject_t *
   berth_status_t status = measure_runs(s);
   if (status != BERTH_OK) return status;
   make_buffers(s, subject, align);
-  return make_pairs(s);
+  make_pairs(s);
+  return BERTH_OK;
 }

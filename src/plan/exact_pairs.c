@@ -1,10 +1,10 @@
 /* Branch and bound over the order of conflicting buffers, for problems with pairs.
  *
  * Two buffers that are live together give a disjunction: the one lies above the other, or the other
- * way round. With HEAD and TAIL pairs the distance may be less than a size, and with SHARE pairs it
- * holds between groups. This is the disjunctive graph of shop scheduling (Roy & Sussmann 1964):
+ * way round. With HEAD and TAIL pairs the distance may be less than a size, with OVER pairs it may
+ * be none at all, a third way, and with SHARE pairs it holds between groups. This is the disjunctive graph of shop scheduling (Roy & Sussmann 1964):
  * once every disjunction is decided, the lowest offsets are the longest paths. Bounds on all
- * offsets are propagated; a disjunction of which one way is impossible decides itself; what the
+ * offsets are propagated; a disjunction of which one way is left decides itself; what the
  * lowest offsets violate is branched on, the tightest first, and a node where they violate nothing
  * is a plan. Going back, bounds are propagated anew, so no trail is needed. Cost of a node:
  * O(conflicts) per round of propagation.
@@ -13,7 +13,7 @@
 #include "plan/share.h"
 #include <string.h>
 
-enum { FREE, UP, DOWN };
+enum { FREE, UP, DOWN, SAME };
 
 /* Offsets of b relative to a at which the two collide: strictly between low and high. */
 typedef struct reach {
@@ -50,7 +50,7 @@ berth_status_t berth_pairs_lay_out(berth_pairs_t *pairs, const berth_problem_t *
   pairs->conflicts = berth_workspace_take(memory, most, sizeof(berth_conflict_t));
   pairs->order = berth_workspace_take(memory, most, sizeof(uint8_t));
   pairs->choices = berth_workspace_take(memory, most, sizeof(uint32_t));
-  pairs->tried = berth_workspace_take(memory, most, sizeof(uint8_t));
+  pairs->left = berth_workspace_take(memory, most, sizeof(uint8_t));
   return BERTH_OK;
 }
 
@@ -125,6 +125,15 @@ static reach_t find_reach(const berth_problem_t *problem, uint32_t a, uint32_t b
   return reach;
 }
 
+static bool may_coincide(const berth_problem_t *problem, uint32_t a, uint32_t b) {
+  for (uint32_t k = 0; k < problem->pair_count; k++) {
+    const berth_pair_t *pair = &problem->pairs[k];
+    if (pair->relation != BERTH_OVER) continue;
+    if ((pair->a == a && pair->b == b) || (pair->a == b && pair->b == a)) return true;
+  }
+  return false;
+}
+
 berth_status_t berth_pairs_prepare(berth_pairs_t *pairs) {
   const berth_problem_t *problem = pairs->problem;
   berth_status_t status = form_groups(pairs);
@@ -144,6 +153,7 @@ berth_status_t berth_pairs_prepare(berth_pairs_t *pairs) {
       conflict->above = pairs->group[i];
       conflict->up = reach.high;
       conflict->down = -reach.low;
+      conflict->over = may_coincide(problem, j, i);
     }
   }
   return BERTH_OK;
@@ -180,15 +190,28 @@ static bool keep_apart(berth_pairs_t *pairs, uint32_t low, uint32_t high, int64_
          lower(pairs, low, pairs->highest[high] - distance, changed);
 }
 
+/* Gives both the same offset. */
+static bool unite(berth_pairs_t *pairs, uint32_t a, uint32_t b, bool *changed) {
+  return keep_apart(pairs, a, b, 0, changed) && keep_apart(pairs, b, a, 0, changed);
+}
+
+static bool may_unite(const berth_pairs_t *pairs, const berth_conflict_t *c) {
+  return c->over && pairs->lowest[c->below] <= pairs->highest[c->above] &&
+         pairs->lowest[c->above] <= pairs->highest[c->below];
+}
+
 static bool propagate_one(berth_pairs_t *pairs, uint32_t k, bool *changed) {
   const berth_conflict_t *c = &pairs->conflicts[k];
-  bool up = pairs->lowest[c->below] + c->up <= pairs->highest[c->above];
-  bool down = pairs->lowest[c->above] + c->down <= pairs->highest[c->below];
-  if (pairs->order[k] == UP) down = false;
-  if (pairs->order[k] == DOWN) up = false;
-  if (up && down) return true;
+  uint8_t order = pairs->order[k];
+  bool up = (order == FREE || order == UP) &&
+            pairs->lowest[c->below] + c->up <= pairs->highest[c->above];
+  bool down = (order == FREE || order == DOWN) &&
+              pairs->lowest[c->above] + c->down <= pairs->highest[c->below];
+  bool same = (order == FREE || order == SAME) && may_unite(pairs, c);
+  if (up + down + same > 1) return true;
   if (up) return keep_apart(pairs, c->below, c->above, c->up, changed);
   if (down) return keep_apart(pairs, c->above, c->below, c->down, changed);
+  if (same) return unite(pairs, c->below, c->above, changed);
   return false;
 }
 
@@ -222,7 +245,7 @@ static uint32_t find_violated(const berth_pairs_t *pairs) {
   for (uint32_t k = 0; k < pairs->conflict_count; k++) {
     const berth_conflict_t *c = &pairs->conflicts[k];
     int64_t distance = pairs->lowest[c->above] - pairs->lowest[c->below];
-    if (distance >= c->up || -distance >= c->down) continue;
+    if (distance >= c->up || -distance >= c->down || (distance == 0 && c->over)) continue;
     int64_t up = pairs->highest[c->above] - pairs->lowest[c->below] - c->up;
     int64_t down = pairs->highest[c->below] - pairs->lowest[c->above] - c->down;
     int64_t slack = up < down ? up : down;
@@ -234,12 +257,18 @@ static uint32_t find_violated(const berth_pairs_t *pairs) {
   return tightest;
 }
 
-/* The way that leaves more room. */
+/* To coincide, where that is permitted; else the way that leaves more room. */
 static uint8_t first_way(const berth_pairs_t *pairs, uint32_t k) {
   const berth_conflict_t *c = &pairs->conflicts[k];
+  if (c->over) return SAME;
   int64_t up = pairs->highest[c->above] - pairs->lowest[c->below] - c->up;
   int64_t down = pairs->highest[c->below] - pairs->lowest[c->above] - c->down;
   return up >= down ? UP : DOWN;
+}
+
+/* The way after `way`, each of two or three once, whichever was the first. */
+static uint8_t next_way(uint8_t way) {
+  return way == UP ? DOWN : UP;
 }
 
 berth_status_t berth_pairs_fit(berth_pairs_t *pairs, int64_t capacity, uint64_t limit) {
@@ -251,16 +280,16 @@ berth_status_t berth_pairs_fit(berth_pairs_t *pairs, int64_t capacity, uint64_t 
       uint32_t k = find_violated(pairs);
       if (k == pairs->conflict_count) return BERTH_OK;
       pairs->order[k] = first_way(pairs, k);
-      pairs->tried[pairs->choice_count] = 1;
+      pairs->left[pairs->choice_count] = pairs->conflicts[k].over ? 2 : 1;
       pairs->choices[pairs->choice_count++] = k;
     } else {
-      while (pairs->choice_count > 0 && pairs->tried[pairs->choice_count - 1] == 2) {
+      while (pairs->choice_count > 0 && pairs->left[pairs->choice_count - 1] == 0) {
         pairs->order[pairs->choices[--pairs->choice_count]] = FREE;
       }
       if (pairs->choice_count == 0) return BERTH_INFEASIBLE;
       uint32_t k = pairs->choices[pairs->choice_count - 1];
-      pairs->order[k] = pairs->order[k] == UP ? DOWN : UP;
-      pairs->tried[pairs->choice_count - 1] = 2;
+      pairs->order[k] = next_way(pairs->order[k]);
+      pairs->left[pairs->choice_count - 1]--;
     }
     if (pairs->work >= last) return BERTH_UNDECIDED;
   }

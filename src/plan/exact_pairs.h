@@ -1,4 +1,4 @@
-/* Branch and bound for problems with SHARE, HEAD and TAIL pairs. */
+/* Branch and bound for problems with SHARE, HEAD, TAIL and OVER pairs. */
 #ifndef BERTH_SRC_PLAN_EXACT_PAIRS_H
 #define BERTH_SRC_PLAN_EXACT_PAIRS_H
 
@@ -8,10 +8,12 @@
 #define BERTH_PAIRS_MOST ((uint64_t)1 << 18) /* most conflicts in one search */
 
 /* Two groups that must not collide: above - below >= `up`, or below - above >= `down`, for their
- * offsets. A distance may be negative: part of the one may then lie under part of the other. */
+ * offsets, or both are the same, if `over`. A distance may be negative: part of the one may then
+ * lie under part of the other. */
 typedef struct berth_conflict {
   uint32_t below, above;
   int64_t up, down;
+  bool over;
 } berth_conflict_t;
 
 /* A group is what SHARE pairs hold together; it is named by its smallest buffer. */
@@ -23,10 +25,10 @@ typedef struct berth_pairs {
   int64_t *fixed;            /* of a group, or -1 */
   int64_t *lowest, *highest; /* of a group: its offset is between the two */
   berth_conflict_t *conflicts;
-  uint8_t *order; /* of a conflict: free, or which of the two comes first */
+  uint8_t *order; /* of a conflict: free, or which of the two comes first, or that they coincide */
   uint32_t
       *choices;   /* conflicts decided, one after the other; the first way of them is tried first */
-  uint8_t *tried; /* how many ways of a choice are tried */
+  uint8_t *left;  /* how many ways of a choice are not tried yet */
   uint64_t work;
 } berth_pairs_t;
 

@@ -26,6 +26,8 @@ void berth_greedy_lay_out(berth_greedy_t *greedy, const berth_problem_t *problem
   greedy->found = berth_workspace_take(memory, count, sizeof(uint32_t));
   greedy->place_of = berth_workspace_take(memory, count, sizeof(uint32_t));
   greedy->reach = berth_workspace_take(memory, count, sizeof(berth_span_t));
+  greedy->over = berth_workspace_take(memory, count, sizeof(bool));
+  greedy->hosts = berth_workspace_take(memory, count, sizeof(uint32_t));
   greedy->span_of = berth_workspace_take(memory, count, sizeof(uint32_t));
   greedy->owner = berth_workspace_take(memory, count, sizeof(uint32_t));
   greedy->spans = berth_workspace_take(memory, count, sizeof(berth_span_t));
@@ -129,7 +131,7 @@ static uint32_t keep_region(berth_greedy_t *greedy, uint32_t unit, uint32_t coun
 
 /* Finds the placed buffers that are live together with buffer `mine` (greedy->found; returned is
  * how many) and at which of its offsets relative to theirs the two would collide: strictly between
- * low and high of greedy->reach[k], for the k-th found one. */
+ * low and high of greedy->reach[k], for the k-th found one; not at 0 if greedy->over[k]. */
 static uint32_t find_collisions(berth_greedy_t *greedy, uint32_t mine) {
   const berth_problem_t *problem = greedy->problem;
   const berth_buffer_t *buffer = &problem->buffers[mine];
@@ -141,6 +143,7 @@ static uint32_t find_collisions(berth_greedy_t *greedy, uint32_t mine) {
   for (uint32_t k = 0; k < count; k++) {
     greedy->reach[k].low = -size;
     greedy->reach[k].high = (int64_t)problem->buffers[greedy->found[k]].size;
+    greedy->over[k] = false;
   }
   uint32_t begin = greedy->adjacent[mine], end = greedy->adjacent[mine + 1];
   if (begin == end) return count;
@@ -153,7 +156,9 @@ static uint32_t find_collisions(berth_greedy_t *greedy, uint32_t mine) {
     if (k >= count || greedy->found[k] != other || pair->relation == BERTH_APART) continue;
     berth_span_t *reach = &greedy->reach[k];
     int64_t bytes = (int64_t)pair->bytes;
-    if (pair->bytes == problem->buffers[pair->a].size) {
+    if (pair->relation == BERTH_OVER) {
+      greedy->over[k] = true;
+    } else if (pair->bytes == problem->buffers[pair->a].size) {
       reach->high = reach->low; /* all of a may be overlapped */
     } else if ((pair->relation == BERTH_HEAD) == (pair->b == mine)) {
       if (reach->low < bytes - size) reach->low = bytes - size;
@@ -172,11 +177,15 @@ static int64_t offset_of(const berth_greedy_t *greedy, uint32_t buffer) {
 /* Collects in greedy->spans what is taken for a unit and returns the number of spans. */
 static uint32_t collect_spans(berth_greedy_t *greedy, uint32_t unit) {
   uint32_t span_count = 0;
+  greedy->host_count = 0;
   for (uint32_t i = unit; i != BERTH_GREEDY_NONE; i = greedy->next[i]) {
     uint32_t count = find_collisions(greedy, i);
     for (uint32_t k = 0; k < count; k++) {
       berth_span_t span = greedy->reach[k];
       if (span.high - span.low <= 1) continue;
+      if (greedy->over[k] && greedy->host_count < greedy->problem->buffer_count) {
+        greedy->hosts[greedy->host_count++] = greedy->found[k];
+      }
       span.low += offset_of(greedy, greedy->found[k]);
       span.high += offset_of(greedy, greedy->found[k]);
       uint32_t known = greedy->span_of[greedy->found[k]];
@@ -261,6 +270,7 @@ uint32_t berth_greedy_obstacle(berth_greedy_t *greedy, uint32_t unit, uint64_t o
     uint32_t count = find_collisions(greedy, i);
     for (uint32_t k = 0; k < count; k++) {
       int64_t distance = (int64_t)offset - offset_of(greedy, greedy->found[k]);
+      if (distance == 0 && greedy->over[k]) continue;
       if (distance > greedy->reach[k].low && distance < greedy->reach[k].high) {
         return greedy->found[k];
       }
@@ -269,10 +279,26 @@ uint32_t berth_greedy_obstacle(berth_greedy_t *greedy, uint32_t unit, uint64_t o
   return BERTH_GREEDY_NONE;
 }
 
+/* The offset of a buffer that `unit` may lie over, if that is better than `offset`; or `offset`. */
+static int64_t find_host(berth_greedy_t *greedy, uint32_t unit, int64_t from, berth_fit_t fit,
+                         int64_t offset) {
+  bool found = false;
+  for (uint32_t k = 0; k < greedy->host_count; k++) {
+    int64_t at = offset_of(greedy, greedy->hosts[k]);
+    if (at < from || (uint64_t)at % greedy->unit[unit].align != 0) continue;
+    if (at >= offset && (found || fit == BERTH_FIRST_FIT)) continue;
+    if (berth_greedy_obstacle(greedy, unit, (uint64_t)at) != BERTH_GREEDY_NONE) continue;
+    offset = at;
+    found = true;
+  }
+  return offset;
+}
+
 uint64_t berth_greedy_find(berth_greedy_t *greedy, uint32_t unit, uint64_t from, berth_fit_t fit) {
   if (from > INT64_MAX) return INT64_MAX;
   uint32_t count = collect_spans(greedy, unit);
   int64_t offset = find_offset(greedy->spans, count, (int64_t)from, greedy->unit[unit].align, fit);
+  offset = find_host(greedy, unit, (int64_t)from, fit, offset);
   return (uint64_t)offset > INT64_MAX - greedy->unit[unit].size ? INT64_MAX : (uint64_t)offset;
 }
 

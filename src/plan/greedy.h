@@ -2,7 +2,7 @@
  *
  * Used by the planners none, linear, size and breadth and by the portfolio of best, which differ in
  * the order and in the place they choose. A unit is what moves as one: a buffer, or all buffers of
- * a SHARE group. Alignment, fixed offsets, SHARE, HEAD and TAIL are respected here, once.
+ * a SHARE group. Alignment, fixed offsets, SHARE, HEAD, TAIL and OVER are respected here, once.
  */
 #ifndef BERTH_SRC_PLAN_GREEDY_H
 #define BERTH_SRC_PLAN_GREEDY_H
@@ -40,6 +40,9 @@ typedef struct berth_greedy {
   uint32_t *found;     /* scratch: placed buffers live together with one that is to be placed */
   uint32_t *place_of;  /* scratch: buffer -> its place in `found` */
   berth_span_t *reach; /* scratch: for each found one, where the two would collide */
+  bool *over;          /* scratch: for each found one, may the two have the same offset anyway? */
+  uint32_t *hosts;     /* scratch: buffers whose very offset a unit may take */
+  uint32_t host_count;
   uint32_t *span_of;   /* scratch: buffer -> its span */
   uint32_t *owner;     /* scratch: span -> its buffer */
   berth_span_t *spans; /* scratch: all offsets that are taken for a unit */
@@ -48,7 +51,8 @@ typedef struct berth_greedy {
 } berth_greedy_t;
 
 /* Which free offset a unit takes: the lowest, or the one that leaves the smallest rest of a gap
- * (and the lowest one above all others if it fits into no gap). */
+ * (and the lowest one above all others if it fits into no gap); to lie over another buffer, which
+ * takes no gap at all, is better still. */
 typedef enum berth_fit { BERTH_FIRST_FIT, BERTH_BEST_FIT } berth_fit_t;
 
 /* Takes the arrays from `memory`; they may be used once its status is OK. */

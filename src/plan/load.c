@@ -1,9 +1,10 @@
 /* The load of a problem: how many bytes are live in each step, by one sweep over time.
  *
  * Used for the bound that every plan is compared with. With pairs, the bytes that a step occupies
- * are at least the sum over its SHARE groups of the largest live member, less what HEAD and TAIL
- * pairs permit to overlap (a union is no smaller than the sum of its parts less the sum of their
- * pairwise intersections). Cost: O(n log n) for n buffers and pairs.
+ * are at least the sum over its SHARE groups of the largest live member, less what HEAD, TAIL and
+ * OVER pairs permit to overlap: of the groups taken one after the other, each adds its size less
+ * what it may have in common with earlier ones, or nothing. Cost: O(n log n) for n buffers and
+ * pairs.
  */
 #include "plan/load.h"
 #include "plan/share.h"
@@ -21,6 +22,8 @@ typedef struct sweep {
   uint32_t *begin; /* of group g: where its heap begins in `heap` */
   uint32_t *live;  /* of group g: how many buffers are in its heap, dead ones included */
   uint32_t *heap;  /* the live members of every group, largest on top */
+  uint64_t *saved; /* of group g: what live pairs permit it to have in common with earlier ones */
+  uint64_t load;   /* what all groups add */
 } sweep_t;
 
 static void lay_out(const berth_problem_t *problem, bool pairs, berth_workspace_t *workspace,
@@ -38,6 +41,7 @@ static void lay_out(const berth_problem_t *problem, bool pairs, berth_workspace_
   sweep->begin = berth_workspace_take(workspace, buffers, sizeof(uint32_t));
   sweep->live = berth_workspace_take(workspace, buffers, sizeof(uint32_t));
   sweep->heap = berth_workspace_take(workspace, buffers, sizeof(uint32_t));
+  sweep->saved = berth_workspace_take(workspace, buffers, sizeof(uint64_t));
 }
 
 static bool starts_before(const void *context, uint32_t a, uint32_t b) {
@@ -95,10 +99,48 @@ static uint64_t top(const sweep_t *sweep, uint32_t group) {
 /* What the pair of this item may save while both of its buffers are live. */
 static uint64_t saving(const sweep_t *sweep, uint32_t item) {
   const berth_pair_t *pair = &sweep->problem->pairs[item - sweep->problem->buffer_count];
-  if (pair->relation != BERTH_HEAD && pair->relation != BERTH_TAIL) return 0;
+  if (pair->relation == BERTH_SHARE || pair->relation == BERTH_APART) return 0;
   if (sweep->group[pair->a] == sweep->group[pair->b]) return 0;
-  uint64_t size = sweep->problem->buffers[pair->b].size;
-  return pair->bytes < size ? pair->bytes : size;
+  uint64_t a = sweep->problem->buffers[pair->a].size, b = sweep->problem->buffers[pair->b].size;
+  uint64_t bytes = pair->relation == BERTH_OVER ? a : pair->bytes;
+  return bytes < b ? bytes : b;
+}
+
+/* The group whose load an item changes: of a pair, the later one. */
+static uint32_t group_of(const sweep_t *sweep, uint32_t item) {
+  uint32_t buffers = sweep->problem->buffer_count;
+  if (item < buffers) return sweep->group[item];
+  const berth_pair_t *pair = &sweep->problem->pairs[item - buffers];
+  uint32_t a = sweep->group[pair->a], b = sweep->group[pair->b];
+  return a > b ? a : b;
+}
+
+static uint64_t added_by(const sweep_t *sweep, uint32_t group) {
+  uint64_t size = top(sweep, group);
+  return size > sweep->saved[group] ? size - sweep->saved[group] : 0;
+}
+
+static void begin_item(sweep_t *sweep, uint32_t item) {
+  uint32_t group = group_of(sweep, item);
+  sweep->load -= added_by(sweep, group);
+  if (item < sweep->problem->buffer_count) {
+    push(sweep, item);
+  } else {
+    sweep->saved[group] += saving(sweep, item);
+  }
+  sweep->load += added_by(sweep, group);
+}
+
+/* Of a buffer or a pair whose last step is before `now`. */
+static void end_item(sweep_t *sweep, uint32_t item, uint32_t now) {
+  uint32_t group = group_of(sweep, item);
+  sweep->load -= added_by(sweep, group);
+  if (item < sweep->problem->buffer_count) {
+    pop_dead(sweep, group, now);
+  } else {
+    sweep->saved[group] -= saving(sweep, item);
+  }
+  sweep->load += added_by(sweep, group);
 }
 
 static void prepare(sweep_t *sweep, bool pairs) {
@@ -110,6 +152,7 @@ static void prepare(sweep_t *sweep, bool pairs) {
     sweep->group[i] = i;
     sweep->begin[i] = 0;
     sweep->live[i] = 0;
+    sweep->saved[i] = 0;
   }
   if (pairs) berth_plan_share_groups(problem, sweep->group);
   for (uint32_t i = buffers; i < sweep->item_count; i++) {
@@ -136,33 +179,19 @@ static void prepare(sweep_t *sweep, bool pairs) {
 
 /* The largest load and the first step that has it. The load only grows where something begins. */
 static uint64_t run(sweep_t *sweep, uint32_t *step) {
-  uint32_t buffers = sweep->problem->buffer_count;
-  uint64_t largest = 0, load = 0, saved = 0;
+  uint64_t largest = 0;
   *step = 0;
+  sweep->load = 0;
   for (uint32_t i = 0, dead = 0; i < sweep->item_count;) {
     uint32_t now = sweep->first[sweep->by_first[i]];
     for (; sweep->last[sweep->by_last[dead]] < now; dead++) {
-      uint32_t item = sweep->by_last[dead];
-      if (item >= buffers) {
-        saved -= saving(sweep, item);
-      } else {
-        load -= top(sweep, sweep->group[item]);
-        pop_dead(sweep, sweep->group[item], now);
-        load += top(sweep, sweep->group[item]);
-      }
+      end_item(sweep, sweep->by_last[dead], now);
     }
     for (; i < sweep->item_count && sweep->first[sweep->by_first[i]] == now; i++) {
-      uint32_t item = sweep->by_first[i];
-      if (item >= buffers) {
-        saved += saving(sweep, item);
-      } else {
-        load -= top(sweep, sweep->group[item]);
-        push(sweep, item);
-        load += top(sweep, sweep->group[item]);
-      }
+      begin_item(sweep, sweep->by_first[i]);
     }
-    if (load > saved && load - saved > largest) {
-      largest = load - saved;
+    if (sweep->load > largest) {
+      largest = sweep->load;
       *step = now;
     }
   }

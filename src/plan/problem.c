@@ -31,6 +31,7 @@ static berth_status_t check_pair(const berth_problem_t *problem, const berth_pai
   switch (pair->relation) {
   case BERTH_SHARE:
   case BERTH_APART:
+  case BERTH_OVER:
     return BERTH_OK;
   case BERTH_HEAD:
   case BERTH_TAIL:

@@ -265,9 +265,10 @@ static void measure(search_t *search) {
     for (uint32_t p = 0; p < problem->pair_count; p++) {
       const berth_pair_t *pair = &problem->pairs[p];
       const berth_buffer_t *a = &problem->buffers[pair->a], *b = &problem->buffers[pair->b];
-      if (pair->relation != BERTH_HEAD && pair->relation != BERTH_TAIL) continue;
+      if (pair->relation == BERTH_SHARE || pair->relation == BERTH_APART) continue;
       if (!is_live(a, step) || !is_live(b, step)) continue;
-      search->discount[t] += pair->bytes < b->size ? pair->bytes : b->size;
+      uint64_t bytes = pair->relation == BERTH_OVER ? a->size : pair->bytes;
+      search->discount[t] += bytes < b->size ? bytes : b->size;
     }
   }
   memset(search->load, 0, (size_t)search->region_count * search->step_count * sizeof(uint64_t));

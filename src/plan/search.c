@@ -75,6 +75,7 @@ static berth_status_t lay_out(berth_search_t *search, const berth_problem_t *pro
   search->aside = berth_workspace_take(memory, buffers, sizeof *search->aside);
   search->best_offset = berth_workspace_take(memory, buffers, sizeof *search->best_offset);
   search->hotness = berth_workspace_take(memory, buffers, sizeof *search->hotness);
+  search->pairs = berth_workspace_take(memory, pairs, sizeof *search->pairs);
   *area = berth_workspace_take(memory, *area_bytes, 1);
   return BERTH_OK;
 }
@@ -269,13 +270,46 @@ static void improve(berth_search_t *search) {
   }
 }
 
+/* The search moves what shares an offset together or not at all, so OVER pairs are settled first:
+ * those that the plan at hand makes use of become SHARE pairs, the others are dropped. Without a
+ * plan, a greedy one is made. */
+static berth_status_t settle_over(berth_search_t *search, const berth_problem_t *problem,
+                                  const berth_plan_options_t *options, void *area,
+                                  size_t area_bytes, berth_plan_t *plan,
+                                  berth_problem_t *settled) {
+  *settled = *problem;
+  uint32_t count = 0, over = 0;
+  for (uint32_t k = 0; k < problem->pair_count; k++) {
+    over += problem->pairs[k].relation == BERTH_OVER;
+  }
+  if (over == 0) return BERTH_OK;
+  if (plan->peak == UINT64_MAX) {
+    berth_status_t status = berth_planner_size.make(problem, options, area, area_bytes, plan);
+    if (status != BERTH_OK) return status;
+  }
+  for (uint32_t k = 0; k < problem->pair_count; k++) {
+    berth_pair_t pair = problem->pairs[k];
+    const berth_buffer_t *a = &problem->buffers[pair.a], *b = &problem->buffers[pair.b];
+    if (pair.relation == BERTH_OVER) {
+      bool together = a->size > 0 && b->size > 0 && a->first <= b->last && b->first <= a->last;
+      if (!together || plan->placements[pair.a].offset != plan->placements[pair.b].offset) continue;
+      pair.relation = BERTH_SHARE;
+      pair.bytes = 0;
+    }
+    search->pairs[count++] = pair;
+  }
+  settled->pairs = count > 0 ? search->pairs : NULL;
+  settled->pair_count = count;
+  return BERTH_OK;
+}
+
 /* A tenth of a second for a hundred buffers, half a minute for a hundred thousand and more. */
 static uint64_t default_work(const berth_problem_t *problem) {
   uint64_t work = ((uint64_t)1 << 22) + ((uint64_t)problem->buffer_count << 14);
   return at_most(work, (uint64_t)1 << 30);
 }
 
-static berth_status_t make(const berth_problem_t *problem, const berth_plan_options_t *options,
+static berth_status_t make(const berth_problem_t *stated, const berth_plan_options_t *options,
                            void *workspace, size_t workspace_bytes, berth_plan_t *plan) {
   uint64_t goal = options->capacity > plan->lower_bound ? options->capacity : plan->lower_bound;
   if (plan->peak <= goal) return BERTH_OK;
@@ -283,9 +317,13 @@ static berth_status_t make(const berth_problem_t *problem, const berth_plan_opti
   berth_workspace_t memory = berth_workspace_over(workspace, workspace_bytes);
   void *area;
   size_t area_bytes;
-  berth_status_t status = lay_out(&search, problem, &memory, &area, &area_bytes);
+  berth_status_t status = lay_out(&search, stated, &memory, &area, &area_bytes);
   if (status == BERTH_OK) status = berth_workspace_status(&memory);
   if (status != BERTH_OK) return status;
+  berth_problem_t settled;
+  const berth_problem_t *problem = &settled;
+  status = settle_over(&search, stated, options, area, area_bytes, plan, &settled);
+  if (status != BERTH_OK || plan->peak <= goal) return status;
 
   berth_greedy_t greedy;
   status = berth_greedy_begin(&greedy, problem, area, area_bytes);
@@ -300,7 +338,9 @@ static berth_status_t make(const berth_problem_t *problem, const berth_plan_opti
   form_parts(&search, &greedy);
   form_reliefs(&search, search.kernel.live);
   uint64_t fixed_peak = berth_search_peak(&search.whole); /* of whole SHARE groups, too */
-  if (plan->lower_bound < fixed_peak) plan->lower_bound = search.lower_bound = fixed_peak;
+  if (plan->lower_bound < fixed_peak && problem->pairs == stated->pairs) {
+    plan->lower_bound = search.lower_bound = fixed_peak;
+  }
   if (search.goal < fixed_peak) search.goal = fixed_peak;
   berth_workspace_t scratch = berth_workspace_over(area, area_bytes);
   lay_out_scratch(&search, problem->buffer_count, problem->pair_count, &scratch);

@@ -97,6 +97,7 @@ typedef struct berth_search {
   uint64_t best;         /* peak of the best plan of the kernel, UINT64_MAX if there is none */
   uint64_t *best_offset; /* of each kernel part */
   uint64_t *hotness;     /* of each kernel item: the largest load while it is live */
+  berth_pair_t *pairs;   /* of a problem with OVER pairs: what stands for them */
 
   /* Scratch, each array named by what it mostly holds. */
   uint32_t *neighbours;

@@ -166,6 +166,9 @@ static bool permitted(const verifier_t *verifier, uint32_t a, uint32_t b, uint64
     uint64_t to = from + problem->buffers[pair->a].size;
     if (pair->relation == BERTH_HEAD && end <= from + pair->bytes) return true;
     if (pair->relation == BERTH_TAIL && start >= to - pair->bytes) return true;
+    if (pair->relation == BERTH_OVER && from == verifier->plan->placements[pair->b].offset) {
+      return true;
+    }
   }
   return false;
 }
@@ -215,7 +218,8 @@ static bool check(verifier_t *verifier, berth_finding_t *finding) {
   for (uint32_t k = 0; k < problem->pair_count; k++) {
     const berth_pair_t *pair = &problem->pairs[k];
     if (!check_pair(verifier, pair, finding)) return false;
-    if (pair->relation == BERTH_HEAD || pair->relation == BERTH_TAIL) {
+    if (pair->relation == BERTH_HEAD || pair->relation == BERTH_TAIL ||
+        pair->relation == BERTH_OVER) {
       verifier->pairs[pair_count++] = k;
     } else if (pair->relation == BERTH_SHARE) {
       uint32_t a = last_in_share(verifier, pair->a), b = last_in_share(verifier, pair->b);

@@ -38,6 +38,7 @@ static inline bool collide(const brute_t *brute, uint32_t a, uint32_t b) {
     const berth_pair_t *pair = &problem->pairs[k];
     if (!(pair->a == a && pair->b == b) && !(pair->a == b && pair->b == a)) continue;
     uint64_t from = brute->offset[pair->a], to = from + problem->buffers[pair->a].size;
+    if (pair->relation == BERTH_OVER && from_a == from_b) return false;
     bool within = pair->relation == BERTH_HEAD || pair->relation == BERTH_TAIL;
     for (uint64_t byte = from_a; byte < to_a && within; byte++) {
       if (byte < from_b || byte >= to_b) continue;
@@ -106,7 +107,7 @@ static inline void brute_problem(uint64_t *seed, random_problem_t *random) {
   for (uint32_t k = 0; k < problem->pair_count; k++) {
     berth_pair_t *pair = &random->pairs[k];
     uint64_t size = random->buffers[pair->a].size;
-    if (pair->relation == BERTH_SHARE) continue;
+    if (pair->relation == BERTH_SHARE || pair->relation == BERTH_OVER) continue;
     if (size == 0) pair->relation = BERTH_SHARE;
     if (pair->bytes > size) pair->bytes = size;
   }

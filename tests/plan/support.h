@@ -113,16 +113,17 @@ static inline void random_problem(uint64_t *state, uint32_t most, random_problem
   uint32_t kept = 0;
   for (uint32_t k = 0; k < pair_count; k++) {
     static const berth_relation_t relations[] = {BERTH_SHARE, BERTH_HEAD, BERTH_HEAD, BERTH_TAIL,
-                                                 BERTH_TAIL};
+                                                 BERTH_TAIL,  BERTH_OVER, BERTH_OVER};
     berth_pair_t *pair = &random->pairs[kept];
     pair->a = random_below(state, count);
     pair->b = random_below(state, count);
-    pair->relation = relations[random_below(state, 5)];
+    pair->relation = relations[random_below(state, 7)];
     uint64_t size = random->buffers[pair->a].size;
-    if (pair->relation != BERTH_SHARE && size > 0) {
+    bool part = pair->relation == BERTH_HEAD || pair->relation == BERTH_TAIL;
+    if (part && size > 0) {
       pair->bytes = 1 + random_below(state, (uint32_t)size);
     }
-    if (pair->a != pair->b && (pair->relation == BERTH_SHARE || size > 0)) kept++;
+    if (pair->a != pair->b && (!part || size > 0)) kept++;
   }
   random->problem.pairs = kept > 0 ? random->pairs : NULL;
   random->problem.pair_count = kept;

@@ -42,11 +42,11 @@ static void random_regions(uint64_t *state, region_problem_t *random) {
   uint32_t pair_count = problem->buffer_count > 1 ? random_below(state, PAIRS + 1) : 0;
   for (uint32_t k = 0; k < pair_count; k++) {
     static const berth_relation_t relations[] = {BERTH_SHARE, BERTH_APART, BERTH_APART, BERTH_HEAD,
-                                                 BERTH_TAIL};
+                                                 BERTH_TAIL,  BERTH_OVER};
     berth_pair_t *pair = &random->pairs[problem->pair_count];
     pair->a = random_below(state, problem->buffer_count);
     pair->b = random_below(state, problem->buffer_count);
-    pair->relation = relations[random_below(state, 5)];
+    pair->relation = relations[random_below(state, 6)];
     uint64_t size = random->buffers[pair->a].size;
     bool overlap = pair->relation == BERTH_HEAD || pair->relation == BERTH_TAIL;
     pair->bytes = overlap && size > 0 ? 1 + random_below(state, (uint32_t)size) : 0;
@@ -93,6 +93,10 @@ static bool get_along(const berth_problem_t *problem, uint32_t a, uint64_t at_a,
     const berth_pair_t *pair = &problem->pairs[k];
     bool same = (pair->a == a && pair->b == b) || (pair->a == b && pair->b == a);
     if (!same || pair->relation == BERTH_SHARE || pair->relation == BERTH_APART) continue;
+    if (pair->relation == BERTH_OVER) {
+      if (at_a == at_b) return true;
+      continue;
+    }
     uint64_t start = pair->a == a ? at_a : at_b;
     uint64_t end = start + problem->buffers[pair->a].size;
     bool fine = true;

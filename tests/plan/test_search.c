@@ -152,6 +152,7 @@ static void it_respects_every_constraint_on_networks(void **state) {
       uint32_t a = 3 * k + 1, b = a + 1 + random_below(&seed, 8);
       berth_pair_t pair = {a, b, BERTH_SHARE, 0};
       pair.relation = k % 3 == 0 ? BERTH_SHARE : k % 3 == 1 ? BERTH_HEAD : BERTH_TAIL;
+      if (k % 3 != 0 && k % 2 == 0) pair.relation = BERTH_OVER;
       if (pair.relation == BERTH_SHARE && (buffers[a].fixed != BERTH_ANYWHERE || b >= a + 3)) {
         pair.b = b = a + 1 + (a + 1) % 50 / 49; /* not two fixed ones */
       }

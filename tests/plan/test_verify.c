@@ -211,6 +211,18 @@ static void the_head_may_be_overlapped_and_nothing_more(void **state) {
   expect(BERTH_FAULT_OVERLAP, 0, 1, 5);
 }
 
+static void over_permits_the_very_offset_and_no_other(void **state) {
+  (void)state;
+  relate(0, 1, BERTH_OVER, 0);
+  placements[1].offset = placements[0].offset;
+  accept();
+  placements[1].offset++;
+  expect(BERTH_FAULT_OVERLAP, 0, 1, 15);
+  relate(1, 0, BERTH_OVER, 0);
+  placements[1].offset--;
+  accept();
+}
+
 static void the_tail_may_be_overlapped_and_nothing_more(void **state) {
   (void)state;
   relate(0, 1, BERTH_TAIL, 5);
@@ -308,6 +320,7 @@ int main(void) {
       CASE(buffers_that_share_with_the_same_one_share),
       CASE(buffers_that_must_be_apart_and_are_not_are_found),
       CASE(the_head_may_be_overlapped_and_nothing_more),
+      CASE(over_permits_the_very_offset_and_no_other),
       CASE(the_tail_may_be_overlapped_and_nothing_more),
       CASE(a_wrong_peak_is_found),
       CASE(a_wrong_cost_is_found),
