@@ -16,6 +16,26 @@ typedef struct berth_conflict {
   bool over;
 } berth_conflict_t;
 
+/* Offsets of one buffer less those of another at which the two collide: strictly between low and
+ * high, but not at 0 if `over`. */
+typedef struct berth_reach {
+  int64_t low, high;
+  bool over;
+} berth_reach_t;
+
+/* A conflict that was decided by trying. */
+typedef struct berth_pairs_choice {
+  uint32_t conflict;
+  uint32_t trail; /* length of the trail before */
+  uint32_t left;  /* ways that are not tried yet */
+} berth_pairs_choice_t;
+
+/* The bounds of a group as they were. */
+typedef struct berth_pairs_change {
+  int64_t lowest, highest;
+  uint32_t group;
+} berth_pairs_change_t;
+
 /* A group is what SHARE pairs hold together; it is named by its smallest buffer. */
 typedef struct berth_pairs {
   const berth_problem_t *problem;
@@ -25,10 +45,17 @@ typedef struct berth_pairs {
   int64_t *fixed;            /* of a group, or -1 */
   int64_t *lowest, *highest; /* of a group: its offset is between the two */
   berth_conflict_t *conflicts;
+  uint32_t *begin, *incident; /* of group g: incident[begin[g]..begin[g + 1]), its conflicts */
   uint8_t *order; /* of a conflict: free, or which of the two comes first, or that they coincide */
-  uint32_t
-      *choices;   /* conflicts decided, one after the other; the first way of them is tried first */
-  uint8_t *left;  /* how many ways of a choice are not tried yet */
+  berth_pairs_choice_t *choices; /* one after the other */
+  berth_pairs_change_t *trail;   /* what changed since choice number `forgotten` */
+  uint32_t trail_count, trail_room, forgotten;
+  uint64_t *noted; /* of a group: the turn in which it was last put on the trail */
+  uint64_t turn;
+  uint32_t *queue; /* groups whose bounds have changed */
+  bool *queued;    /* of a group */
+  uint32_t queue_count;
+  berth_reach_t *reach; /* scratch: of one buffer and each other one */
   uint64_t work;
 } berth_pairs_t;
 
