@@ -163,9 +163,8 @@ static void add_overlap(berth_streaming_t *s, const berth_stream_overlap_t *over
   if (made == UINT32_MAX || read == UINT32_MAX) return;
   const berth_stream_run_t *run = berth_streaming_run_at(s, s->buffers[made].first);
   if (run == NULL || !dies_in(s, overlap->read, run->first, run->last)) return;
-  if (overlap->in_place && s->buffers[made].size == s->buffers[read].size) {
-    add_pair(s, read, made, BERTH_OVER, 0);
-  }
+  bool in_place = overlap->in_place && s->buffers[made].size == s->buffers[read].size;
+  if (in_place || overlap->distance >= 0) add_pair(s, read, made, BERTH_OVER, 0);
   add_distance(s, made, read, overlap->distance);
 }
 
