@@ -213,9 +213,9 @@ berth_status_t berth_plan_make(const berth_planner_t *planner, const berth_probl
  * together with the highest fixed end exceed 2^63 - 1, so that offsets might, too; or costs do. */
 berth_status_t berth_problem_check(const berth_problem_t *problem, uint32_t *culprit);
 
-/* The largest sum of sizes that are live in one step, in bytes: no plan in one region without SHARE,
- * HEAD, TAIL and OVER pairs can have a smaller peak. `*step` (may be NULL) is the first step that
- * reaches it. `workspace` as large as berth_problem_load_workspace says; O(n log n). */
+/* The largest sum of sizes that are live in one step, in bytes: no plan in one region without
+ * SHARE, HEAD, TAIL and OVER pairs can have a smaller peak. `*step` (may be NULL) is the first step
+ * that reaches it. `workspace` as large as berth_problem_load_workspace says; O(n log n). */
 berth_status_t berth_problem_load(const berth_problem_t *problem, void *workspace,
                                   size_t workspace_bytes, uint64_t *load, uint32_t *step);
 berth_status_t berth_problem_load_workspace(const berth_problem_t *problem, size_t *bytes);

@@ -2,12 +2,13 @@
  *
  * Two buffers that are live together give a disjunction: the one lies above the other, or the other
  * way round. With HEAD and TAIL pairs the distance may be less than a size, with OVER pairs it may
- * be none at all, a third way, and with SHARE pairs it holds between groups. This is the disjunctive graph of shop scheduling (Roy & Sussmann 1964):
- * once every disjunction is decided, the lowest offsets are the longest paths. Bounds on all
- * offsets are propagated; a disjunction of which one way is left decides itself; what the
- * lowest offsets violate is branched on, the tightest first, and a node where they violate nothing
- * is a plan. Only conflicts of groups whose bounds have changed are looked at; a trail of limited
- * length leads back. Cost of a node: O(conflicts), and those of each group that changes.
+ * be none at all, a third way, and with SHARE pairs it holds between groups. This is the
+ * disjunctive graph of shop scheduling (Roy & Sussmann 1964): once every disjunction is decided,
+ * the lowest offsets are the longest paths. Bounds on all offsets are propagated; a disjunction of
+ * which one way is left decides itself; what the lowest offsets violate is branched on, the
+ * tightest first, and a node where they violate nothing is a plan. Only conflicts of groups whose
+ * bounds have changed are looked at; a trail of limited length leads back. Cost of a node:
+ * O(conflicts), and those of each group that changes.
  */
 #include "plan/exact_pairs.h"
 #include <string.h>
@@ -76,8 +77,8 @@ static bool may_unite(const berth_pairs_t *pairs, const berth_conflict_t *c) {
 static bool propagate_one(berth_pairs_t *pairs, uint32_t k) {
   const berth_conflict_t *c = &pairs->conflicts[k];
   uint8_t order = pairs->order[k];
-  bool up = (order == FREE || order == UP) &&
-            pairs->lowest[c->below] + c->up <= pairs->highest[c->above];
+  bool up =
+      (order == FREE || order == UP) && pairs->lowest[c->below] + c->up <= pairs->highest[c->above];
   bool down = (order == FREE || order == DOWN) &&
               pairs->lowest[c->above] + c->down <= pairs->highest[c->below];
   bool same = (order == FREE || order == SAME) && may_unite(pairs, c);

@@ -137,12 +137,11 @@ static void find_conflicts(berth_pairs_t *pairs) {
           !live_together(&problem->buffers[i], &problem->buffers[j])) {
         continue;
       }
-      pairs->conflicts[pairs->conflict_count++] =
-          (berth_conflict_t){.below = pairs->group[j],
-                             .above = pairs->group[i],
-                             .up = reach->high,
-                             .down = -reach->low,
-                             .over = reach->over};
+      pairs->conflicts[pairs->conflict_count++] = (berth_conflict_t){.below = pairs->group[j],
+                                                                     .above = pairs->group[i],
+                                                                     .up = reach->high,
+                                                                     .down = -reach->low,
+                                                                     .over = reach->over};
     }
   }
 }

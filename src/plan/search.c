@@ -275,8 +275,7 @@ static void improve(berth_search_t *search) {
  * plan, a greedy one is made. */
 static berth_status_t settle_over(berth_search_t *search, const berth_problem_t *problem,
                                   const berth_plan_options_t *options, void *area,
-                                  size_t area_bytes, berth_plan_t *plan,
-                                  berth_problem_t *settled) {
+                                  size_t area_bytes, berth_plan_t *plan, berth_problem_t *settled) {
   *settled = *problem;
   uint32_t count = 0, over = 0;
   for (uint32_t k = 0; k < problem->pair_count; k++) {

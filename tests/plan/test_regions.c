@@ -41,8 +41,8 @@ static void random_regions(uint64_t *state, region_problem_t *random) {
   }
   uint32_t pair_count = problem->buffer_count > 1 ? random_below(state, PAIRS + 1) : 0;
   for (uint32_t k = 0; k < pair_count; k++) {
-    static const berth_relation_t relations[] = {BERTH_SHARE, BERTH_APART, BERTH_APART, BERTH_HEAD,
-                                                 BERTH_TAIL,  BERTH_OVER};
+    static const berth_relation_t relations[] = {BERTH_SHARE, BERTH_APART, BERTH_APART,
+                                                 BERTH_HEAD,  BERTH_TAIL,  BERTH_OVER};
     berth_pair_t *pair = &random->pairs[problem->pair_count];
     pair->a = random_below(state, problem->buffer_count);
     pair->b = random_below(state, problem->buffer_count);
