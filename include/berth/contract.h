@@ -60,6 +60,9 @@ typedef struct berth_contract {
   berth_window_t windows[BERTH_WINDOWS_MAX]; /* ROW_LOCAL: of inputs 0, 1, ... */
   uint32_t accumulator; /* ACCUMULATING: bytes that scratch[0] must have (if that is more than it
                            says) from begin to finish; `eval`, all at once, does without */
+  bool ordered;         /* ROW_LOCAL: makes its rows one after the other. When it writes a row, all
+                           that the rows before it read has been read: rows that only those need may
+                           be written over within one call */
   bool any_rows;        /* ACCUMULATING: takes input 0 as one long vector, so that its rows may be
                            those of a tensor of which it is a RESHAPE */
   bool partial;         /* does not write every byte of its outputs and wants them zeroed first */

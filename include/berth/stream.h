@@ -129,6 +129,7 @@ typedef struct berth_stream_node {
   uint32_t made;   /* so many of `rows` are done */
   uint32_t wanted; /* so many have been asked for */
   uint32_t caller; /* by this node */
+  uint32_t most;   /* consecutive pieces may be one of so many rows; 0: they may not */
 } berth_stream_node_t;
 
 /* One operator reads what another one makes. Private. */
@@ -154,6 +155,8 @@ typedef struct berth_stream {
   uint32_t end_count; /* nodes of the run that are ends */
   uint32_t at;        /* node whose rows are about to be made */
   uint32_t top;       /* end of the run for which it is */
+  berth_stream_piece_t ahead; /* the piece after the one that berth_stream_join gave, if has_ahead */
+  bool has_ahead;
 } berth_stream_t;
 
 /* Bytes of workspace for the schedule of steps first..last, aligned for any type. OVERFLOW. */
@@ -173,6 +176,14 @@ berth_status_t berth_stream_begin(berth_stream_t *stream, const berth_stream_run
 /* The next piece of the run; false: there is none, all is done. Amortised, the cost is that of
  * looking at each operator's inputs once for every piece. */
 bool berth_stream_next(berth_stream_t *stream, berth_stream_piece_t *piece);
+
+/* Lets consecutive pieces of step `step` be one of up to `rows` rows, in berth_stream_join; 0: not.
+ * (Re)starting a run doesn't change it. Whoever sets it knows that the rings are large enough. */
+void berth_stream_set_join(berth_stream_t *stream, uint32_t step, uint32_t rows);
+
+/* As berth_stream_next, with pieces joined. Not to be mixed with it within a run: it looks one piece
+ * ahead. */
+bool berth_stream_join(berth_stream_t *stream, berth_stream_piece_t *piece);
 
 /* The tensor that step `step` really reads where its operator names `tensor`: another one if a
  * RESHAPE between the two doesn't run. */

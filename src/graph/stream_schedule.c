@@ -60,6 +60,7 @@ berth_status_t berth_stream_begin(berth_stream_t *stream, const berth_stream_run
   }
   stream->run = *run;
   stream->end_count = 0;
+  stream->has_ahead = false;
   stream->at = stream->top = BERTH_NOBODY;
   for (uint32_t i = 0; i < stream->node_count; i++) {
     berth_stream_node_t *node = &stream->nodes[i];
@@ -212,11 +213,39 @@ bool berth_stream_next(berth_stream_t *stream, berth_stream_piece_t *piece) {
   }
 }
 
-/* ---- What is seen ---------------------------------------------------------------------------- */
+/* ---- Pieces in one call ---------------------------------------------------------------------- */
 
-static const berth_stream_node_t *node_at(const berth_stream_t *stream, uint32_t step) {
+static berth_stream_node_t *node_at(const berth_stream_t *stream, uint32_t step) {
   return &stream->nodes[stream->input_count + step - stream->first_step];
 }
+
+void berth_stream_set_join(berth_stream_t *stream, uint32_t step, uint32_t rows) {
+  berth_stream_node_t *node = node_at(stream, step);
+  node->most = node->kind == BERTH_WHOLE ? 0 : rows;
+}
+
+/* The next piece, which may have been looked at already. */
+static bool take_next(berth_stream_t *stream, berth_stream_piece_t *piece) {
+  if (!stream->has_ahead) return berth_stream_next(stream, piece);
+  stream->has_ahead = false;
+  *piece = stream->ahead;
+  return true;
+}
+
+bool berth_stream_join(berth_stream_t *stream, berth_stream_piece_t *piece) {
+  if (!take_next(stream, piece)) return false;
+  if (piece->step == BERTH_NOBODY) return true;
+  uint32_t most = node_at(stream, piece->step)->most;
+  while (piece->last_row - piece->first_row < most && berth_stream_next(stream, &stream->ahead)) {
+    const berth_stream_piece_t *next = &stream->ahead;
+    stream->has_ahead = next->step != piece->step || next->last_row - piece->first_row > most;
+    if (stream->has_ahead) break;
+    piece->last_row = next->last_row;
+  }
+  return true;
+}
+
+/* ---- What is seen ---------------------------------------------------------------------------- */
 
 uint32_t berth_stream_seen(const berth_stream_t *stream, uint32_t step, uint32_t tensor) {
   const berth_stream_node_t *node = node_at(stream, step);

@@ -39,6 +39,7 @@ berth_status_t berth_elementwise_prepare(berth_call_t *call, berth_contract_t *c
   if (!berth_broadcast(inputs, count, &rank, dims))
     return berth_refuse(call, "the shapes cannot be broadcast");
   contract->kind = BERTH_ROW_LOCAL;
+  contract->ordered = true;
   for (uint32_t i = 0; i < BERTH_WINDOWS_MAX; i++) {
     const berth_value_t *input = &inputs[i < count ? i : count - 1];
     bool same = berth_shape_rows_match(input->dims, input->rank, dims, rank);

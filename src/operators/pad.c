@@ -65,6 +65,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   if (input.rank >= 3 && pad.before[0] + pad.after[0] == 0 && !whole_height &&
       (input.dims[0] == 1 || pad.before[1] + pad.after[1] == 0)) {
     contract->kind = BERTH_ROW_LOCAL;
+    contract->ordered = true;
     contract->windows[0] = berth_window_same();
     contract->windows[0].offset = -(int32_t)pad.before[1];
     contract->windows[1] = contract->windows[2] = berth_window_all();

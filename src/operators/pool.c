@@ -84,6 +84,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
     return berth_refuse(call, "the filter is too large");
   if (input.dims[0] == 1) {
     contract->kind = BERTH_ROW_LOCAL;
+    contract->ordered = true;
     contract->windows[0] = (berth_window_t){pool.stride_h, 1, -pool.top, pool.filter_h};
   }
   if (input.dims[0] == 1 && pool.output_height == 1 && pool.height > 1) {

@@ -169,6 +169,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   if (status != BERTH_OK) return status;
   if (is_row_local(&box, input.dims) && box.size[0] > 0) {
     contract->kind = BERTH_ROW_LOCAL;
+    contract->ordered = true;
     contract->windows[0] = (berth_window_t){box.step[1], 1, box.begin[1], 1};
     for (uint32_t i = 1; i < BERTH_WINDOWS_MAX; i++) contract->windows[i] = berth_window_all();
   }

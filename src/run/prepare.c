@@ -306,6 +306,7 @@ static berth_status_t prepare(berth_job_t *job) {
   if (status == BERTH_OK) status = check_inputs(job);
   if (status == BERTH_OK) status = place_operator_data(job);
   if (status != BERTH_OK) return status;
+  berth_job_join_pieces(job);
 
   berth_needs_t *needs = &interpreter->needs;
   uint32_t metadata = (interpreter->metadata_used + 15u) & ~15u;

@@ -53,6 +53,9 @@ void berth_job_note_contract(berth_job_t *job, uint32_t op, berth_contract_t *co
 /* With all contracts and shapes known: makes the row schedules. */
 berth_status_t berth_job_make_runs(berth_job_t *job);
 
+/* After placement: says of which operators several pieces may be made in one call. */
+void berth_job_join_pieces(berth_job_t *job);
+
 /* Does an operator of subgraph 0 belong to a run? Its output cannot take the memory of an input:
  * both have rows that are live. */
 bool berth_job_is_streamed(const berth_job_t *job, uint32_t op);

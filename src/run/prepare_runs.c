@@ -131,6 +131,44 @@ berth_status_t berth_job_make_runs(berth_job_t *job) {
   return BERTH_OK;
 }
 
+/* ---- Pieces in one call ---------------------------------------------------------------------- */
+
+/* Do the two have any memory in common? */
+static bool overlap(const berth_value_t *a, const berth_value_t *b) {
+  if (a->data == NULL || b->data == NULL) return false;
+  return a->data < b->data + berth_run_held_bytes(b) && b->data < a->data + berth_run_held_bytes(a);
+}
+
+/* How many rows an operator may make at once, if nobody else makes any in between: what its rings
+ * hold. Where its outputs lie over rows that it reads, it must make them one after the other. */
+static uint32_t most_rows(berth_job_t *job, uint32_t op) {
+  berth_call_t call;
+  berth_run_call(job->interpreter, 0, op, &call);
+  const berth_contract_t *contract = &job->contracts[op];
+  uint32_t most = UINT32_MAX;
+  if (contract->kind == BERTH_ACCUMULATING) return most; /* writes when it has read everything */
+  for (uint32_t i = 0; i < call.op.outputs.count; i++) {
+    berth_value_t output = berth_output(&call, i);
+    if (output.present && output.ring < most) most = output.ring;
+    for (uint32_t k = 0; k < call.op.inputs.count && !contract->ordered; k++) {
+      berth_value_t input = berth_input(&call, k);
+      if (overlap(&input, &output)) return 0;
+    }
+  }
+  return most;
+}
+
+void berth_job_join_pieces(berth_job_t *job) {
+  const berth_interpreter_t *interpreter = job->interpreter;
+  const berth_stream_plan_t *plan = interpreter->options.stream;
+  for (uint32_t i = 0; interpreter->runs != NULL && i < plan->run_count; i++) {
+    for (uint32_t step = plan->runs[i].first; step <= plan->runs[i].last; step++) {
+      uint32_t rows = most_rows(job, berth_run_operator_of(interpreter, step));
+      berth_stream_set_join(&interpreter->runs[i], step, rows);
+    }
+  }
+}
+
 /* ---- Lifetimes and scratch ------------------------------------------------------------------- */
 
 bool berth_job_is_unseen(const berth_job_t *job, uint32_t tensor) {

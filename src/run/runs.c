@@ -72,14 +72,16 @@ static const berth_stream_node_t *current_node(const berth_interpreter_t *interp
   return &run->nodes[run->input_count + progress->piece.step - run->first_step];
 }
 
+/* The guard watches the pieces of the plan, one by one. */
 bool berth_run_next_piece(berth_interpreter_t *interpreter) {
   berth_invoke_t *progress = &interpreter->progress;
-  return berth_stream_next(progress->run, &progress->piece);
+  if (interpreter->guard != NULL) return berth_stream_next(progress->run, &progress->piece);
+  return berth_stream_join(progress->run, &progress->piece);
 }
 
 bool berth_run_is_last_piece(const berth_interpreter_t *interpreter) {
   const berth_stream_node_t *node = current_node(interpreter);
-  return node->made == node->rows;
+  return node->kind == BERTH_WHOLE || interpreter->progress.piece.last_row == node->rows;
 }
 
 berth_kind_t berth_run_piece_kind(const berth_interpreter_t *interpreter) {
