@@ -4,11 +4,12 @@
  *
  * For each model whose plan streams: the least time of an invoke of either kind, taken in turns so
  * that whatever else the machine does meets both; their ratio; and how many multiply-accumulates
- * each kind executes, counted in the calls of kernels. The last line has the geometric mean over all
- * models, and over those that take at least a tenth of a millisecond. --auto: plans of `--stream
- * auto` instead of max. --input: rows of inputs are pushed as well. Models are the reference data's
- * (BERTH_SHARED, or ../shared), or the shipped ones where those are not there. Exit status 3: an
- * invoke row by row has executed another number of multiply-accumulates than a whole one.
+ * each kind executes, counted in the calls of kernels. The last line has the geometric mean over
+ * all models, and over those that take at least a tenth of a millisecond. --auto: plans of
+ * `--stream auto` instead of max. --input: rows of inputs are pushed as well. Models are the
+ * reference data's (BERTH_SHARED, or ../shared), or the shipped ones where those are not there.
+ * Exit status 3: an invoke row by row has executed another number of multiply-accumulates than a
+ * whole one.
  */
 #include "berth/operator.h"
 #include "host/runner.h"

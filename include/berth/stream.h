@@ -155,8 +155,10 @@ typedef struct berth_stream {
   uint32_t end_count; /* nodes of the run that are ends */
   uint32_t at;        /* node whose rows are about to be made */
   uint32_t top;       /* end of the run for which it is */
-  berth_stream_piece_t ahead; /* the piece after the one that berth_stream_join gave, if has_ahead */
+  berth_stream_piece_t
+      ahead; /* the piece after the one that berth_stream_join gave, if has_ahead */
   bool has_ahead;
+  void *recall; /* the interpreter's own */
 } berth_stream_t;
 
 /* Bytes of workspace for the schedule of steps first..last, aligned for any type. OVERFLOW. */
@@ -181,8 +183,8 @@ bool berth_stream_next(berth_stream_t *stream, berth_stream_piece_t *piece);
  * (Re)starting a run doesn't change it. Whoever sets it knows that the rings are large enough. */
 void berth_stream_set_join(berth_stream_t *stream, uint32_t step, uint32_t rows);
 
-/* As berth_stream_next, with pieces joined. Not to be mixed with it within a run: it looks one piece
- * ahead. */
+/* As berth_stream_next, with pieces joined. Not to be mixed with it within a run: it looks one
+ * piece ahead. */
 bool berth_stream_join(berth_stream_t *stream, berth_stream_piece_t *piece);
 
 /* The tensor that step `step` really reads where its operator names `tensor`: another one if a

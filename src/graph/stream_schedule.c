@@ -61,6 +61,7 @@ berth_status_t berth_stream_begin(berth_stream_t *stream, const berth_stream_run
   stream->run = *run;
   stream->end_count = 0;
   stream->has_ahead = false;
+  stream->recall = NULL;
   stream->at = stream->top = BERTH_NOBODY;
   for (uint32_t i = 0; i < stream->node_count; i++) {
     berth_stream_node_t *node = &stream->nodes[i];

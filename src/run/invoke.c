@@ -205,6 +205,23 @@ static berth_status_t tell(const berth_interpreter_t *interpreter, const berth_c
   return BERTH_OK;
 }
 
+/* A piece of an operator that runs row by row. Its shapes are known, and it is not skipped. */
+static berth_status_t run_piece(berth_interpreter_t *interpreter, uint32_t op) {
+  berth_call_t call;
+  berth_run_piece_call(interpreter, op, &call);
+  if (berth_run_is_skipped(&call)) return tell(interpreter, &call);
+  uint32_t flags = interpreter->operators[berth_run_operator_index(interpreter, 0, op)].scratch;
+  berth_status_t status;
+  if (is_guarded(interpreter)) {
+    status = interpreter->guard->run(interpreter->guard, &call, flags);
+  } else {
+    if (flags & OPERATOR_PARTIAL) berth_run_zero_outputs(&call);
+    status = berth_run_evaluate(&call);
+  }
+  if (status != BERTH_OK) return refused(&call, status);
+  return tell(interpreter, &call);
+}
+
 static berth_status_t run_operator(berth_interpreter_t *interpreter, uint32_t subgraph,
                                    uint32_t op) {
   berth_call_t call;
@@ -266,20 +283,6 @@ static void begin(berth_interpreter_t *interpreter) {
   if (is_guarded(interpreter)) interpreter->guard->synchronised = false;
 }
 
-/* Makes pieces of the current run until it is done, or rows are wanted. */
-static berth_status_t advance_run(berth_interpreter_t *interpreter) {
-  berth_invoke_t *progress = &interpreter->progress;
-  while (berth_run_next_piece(interpreter)) {
-    progress->waiting = progress->piece.step == BERTH_NOBODY;
-    if (progress->waiting) return BERTH_OK;
-    uint32_t op = berth_run_operator_of(interpreter, progress->piece.step);
-    berth_status_t status = run_operator(interpreter, 0, op);
-    if (status != BERTH_OK) return status;
-  }
-  progress->run = NULL;
-  return BERTH_OK;
-}
-
 /* Goes on from where the invoke is, to its end or to where it waits for rows. */
 static berth_status_t advance(berth_interpreter_t *interpreter) {
   berth_invoke_t *progress = &interpreter->progress;
@@ -293,8 +296,9 @@ static berth_status_t advance(berth_interpreter_t *interpreter) {
         progress->run = &interpreter->runs[number];
         status = berth_stream_begin(progress->run, run);
       }
-      if (status == BERTH_OK) status = advance_run(interpreter);
+      if (status == BERTH_OK) status = berth_run_make_pieces(interpreter, run_piece);
       if (status != BERTH_OK || progress->waiting) return status;
+      progress->run = NULL;
       progress->step = run->last + 1;
     } else {
       status = run_operator(interpreter, 0, berth_run_operator_of(interpreter, progress->step));

@@ -154,11 +154,33 @@ berth_kind_t berth_run_piece_kind(const berth_interpreter_t *interpreter);
 /* Evaluates the current piece. */
 berth_status_t berth_run_evaluate_piece(berth_call_t *call);
 
-/* The next piece of the current run; false: there is none. */
-bool berth_run_next_piece(berth_interpreter_t *interpreter);
-
 /* Has the operator of the current piece nothing left to do? */
 bool berth_run_is_last_piece(const berth_interpreter_t *interpreter);
+
+/* What pieces of a run need of operators and tensors is read from the model only once where the
+ * processor is so fast that reading would cost more than a row: on 64-bit machines some is kept on
+ * the stack while an invoke works on a run. Devices do without, and need no memory for it. */
+#ifndef BERTH_RECALL
+#define BERTH_RECALL (UINTPTR_MAX > 0xffffffffu)
+#endif
+#if BERTH_RECALL
+#define RECALL_VALUES 128u /* powers of two */
+#define RECALL_CALLS  32u
+typedef struct berth_recall {
+  uint32_t tensors[RECALL_VALUES]; /* whose value is in the same place below, or BERTH_NOBODY */
+  uint32_t operators[RECALL_CALLS];
+  berth_value_t values[RECALL_VALUES];
+  berth_call_t calls[RECALL_CALLS];
+} berth_recall_t; /* 21 KB */
+#endif
+
+/* berth_run_call and berth_run_call_memory for the operator of the current piece. */
+void berth_run_piece_call(berth_interpreter_t *interpreter, uint32_t op, berth_call_t *call);
+
+/* Makes pieces of the current run with `make` until there are no more, it fails, or rows are
+ * wanted. */
+berth_status_t berth_run_make_pieces(berth_interpreter_t *interpreter,
+                                     berth_status_t (*make)(berth_interpreter_t *, uint32_t op));
 
 /* Bytes of scratch[0] of an operator that accumulates in a run. */
 static inline uint32_t berth_run_sum_bytes(const berth_contract_t *contract) {

@@ -72,8 +72,9 @@ static const berth_stream_node_t *current_node(const berth_interpreter_t *interp
   return &run->nodes[run->input_count + progress->piece.step - run->first_step];
 }
 
-/* The guard watches the pieces of the plan, one by one. */
-bool berth_run_next_piece(berth_interpreter_t *interpreter) {
+/* The next piece of the current run; false: there is none. The guard watches the pieces of the
+ * plan, one by one. */
+static bool next_piece(berth_interpreter_t *interpreter) {
   berth_invoke_t *progress = &interpreter->progress;
   if (interpreter->guard != NULL) return berth_stream_next(progress->run, &progress->piece);
   return berth_stream_join(progress->run, &progress->piece);
@@ -88,6 +89,76 @@ berth_kind_t berth_run_piece_kind(const berth_interpreter_t *interpreter) {
   return (berth_kind_t)current_node(interpreter)->kind;
 }
 
+/* ---- What is recalled ------------------------------------------------------------------------ */
+
+#if BERTH_RECALL
+/* A value within the current run; the same in all of it. */
+static berth_value_t value_of(const berth_interpreter_t *interpreter, uint32_t tensor) {
+  berth_recall_t *recall = interpreter->progress.run->recall;
+  if (recall == NULL) return berth_interpreter_tensor(interpreter, 0, tensor);
+  uint32_t place = tensor % RECALL_VALUES;
+  if (recall->tensors[place] != tensor) {
+    recall->values[place] = berth_interpreter_tensor(interpreter, 0, tensor);
+    recall->tensors[place] = tensor;
+  }
+  return recall->values[place];
+}
+
+void berth_run_piece_call(berth_interpreter_t *interpreter, uint32_t op, berth_call_t *call) {
+  berth_recall_t *recall = interpreter->progress.run->recall;
+  uint32_t place = op % RECALL_CALLS;
+  if (recall != NULL && recall->operators[place] == op) {
+    *call = recall->calls[place];
+    return;
+  }
+  berth_run_call(interpreter, 0, op, call);
+  berth_run_call_memory(interpreter, call);
+  if (recall == NULL) return;
+  recall->calls[place] = *call;
+  recall->operators[place] = op;
+}
+#else
+static berth_value_t value_of(const berth_interpreter_t *interpreter, uint32_t tensor) {
+  return berth_interpreter_tensor(interpreter, 0, tensor);
+}
+
+void berth_run_piece_call(berth_interpreter_t *interpreter, uint32_t op, berth_call_t *call) {
+  berth_run_call(interpreter, 0, op, call);
+  berth_run_call_memory(interpreter, call);
+}
+#endif
+
+static berth_status_t make_pieces(berth_interpreter_t *interpreter,
+                                  berth_status_t (*make)(berth_interpreter_t *, uint32_t op)) {
+  berth_invoke_t *progress = &interpreter->progress;
+  while (next_piece(interpreter)) {
+    progress->waiting = progress->piece.step == BERTH_NOBODY;
+    if (progress->waiting) return BERTH_OK;
+    berth_status_t status =
+        make(interpreter, berth_run_operator_of(interpreter, progress->piece.step));
+    if (status != BERTH_OK) return status;
+  }
+  return BERTH_OK;
+}
+
+berth_status_t berth_run_make_pieces(berth_interpreter_t *interpreter,
+                                     berth_status_t (*make)(berth_interpreter_t *, uint32_t op)) {
+#if BERTH_RECALL
+  berth_recall_t recall;
+  for (uint32_t i = 0; i < RECALL_VALUES; i++) recall.tensors[i] = BERTH_NOBODY;
+  for (uint32_t i = 0; i < RECALL_CALLS; i++) recall.operators[i] = BERTH_NOBODY;
+  berth_stream_t *run = interpreter->progress.run;
+  if (interpreter->guard == NULL) run->recall = &recall;
+  berth_status_t status = make_pieces(interpreter, make);
+  run->recall = NULL;
+  return status;
+#else
+  return make_pieces(interpreter, make);
+#endif
+}
+
+/* ---- What is seen ---------------------------------------------------------------------------- */
+
 berth_value_t berth_run_unseen(const berth_call_t *call, uint32_t tensor) {
   return berth_interpreter_tensor(call->interpreter, call->subgraph, tensor);
 }
@@ -97,12 +168,14 @@ berth_value_t berth_run_unseen(const berth_call_t *call, uint32_t tensor) {
 berth_value_t berth_run_seen(const berth_call_t *call, uint32_t tensor) {
   const berth_interpreter_t *interpreter = call->interpreter;
   const berth_invoke_t *progress = &interpreter->progress;
-  berth_value_t value = berth_interpreter_tensor(interpreter, call->subgraph, tensor);
-  if (progress->run == NULL || call->subgraph != 0) return value;
+  if (progress->run == NULL || call->subgraph != 0) {
+    return berth_interpreter_tensor(interpreter, call->subgraph, tensor);
+  }
+  berth_value_t value = value_of(interpreter, tensor);
   if (current_node(interpreter)->kind != BERTH_ACCUMULATING) return value;
   uint32_t seen = berth_stream_seen(progress->run, progress->piece.step, tensor);
   if (seen == tensor) return value;
-  berth_value_t other = berth_interpreter_tensor(interpreter, 0, seen);
+  berth_value_t other = value_of(interpreter, seen);
   value.data = other.data;
   value.rows = other.rows;
   value.row_bytes = other.row_bytes;
