@@ -355,6 +355,37 @@ static void run_gathered(const berth_call_t *call, const berth_conv_t *conv, con
   }
 }
 
+static void run(const berth_call_t *call, const berth_conv_t *conv, const way_t *way,
+                context_t *context) {
+  bool few = berth_conv_in_place(conv) &&
+             (call->last_row - call->first_row) * conv->output_w < PIXELS_LEAST;
+  if (few || way->product || call->scratch_bytes < way->packed_bytes + way->patch_bytes) {
+    run_product(call, conv, context);
+    return;
+  }
+  berth_rescale_use(call, &context->matmul.rescale, conv->output_c, NULL);
+  if (way->gathered) {
+    run_gathered(call, conv, way, &context->matmul);
+  } else {
+    run_blocks(call, conv, way, &context->matmul);
+  }
+}
+
+#if BERTH_HAS_AVX2
+/* Where the plan has no room, weights and patches go onto the stack: the processors that have AVX2
+ * have enough of it. */
+#define STACK 16384u
+__attribute__((noinline)) static void run_on_stack(const berth_call_t *call,
+                                                   const berth_conv_t *conv, const way_t *way,
+                                                   context_t *context) {
+  _Alignas(16) uint8_t stack[STACK];
+  berth_call_t own = *call;
+  own.scratch[0] = stack;
+  own.scratch_bytes = STACK;
+  run(&own, conv, way, context);
+}
+#endif
+
 berth_status_t berth_conv_int8_eval(berth_call_t *call, const berth_conv_t *conv) {
   bool is_unsigned = conv->input.type == BERTH_TYPE_UINT8;
   context_t context = {
@@ -369,17 +400,13 @@ berth_status_t berth_conv_int8_eval(berth_call_t *call, const berth_conv_t *conv
       .cpu = call->cpu,
   };
   way_t way = way_of(conv);
-  bool few = berth_conv_in_place(conv) &&
-             (call->last_row - call->first_row) * conv->output_w < PIXELS_LEAST;
-  if (few || way.product || call->scratch_bytes < way.packed_bytes + way.patch_bytes) {
-    run_product(call, conv, &context);
+#if BERTH_HAS_AVX2
+  uint32_t wanted = way.packed_bytes + way.patch_bytes;
+  if (call->cpu & BERTH_CPU_AVX2 && call->scratch_bytes < wanted && wanted <= STACK) {
+    run_on_stack(call, conv, &way, &context);
     return BERTH_OK;
   }
-  berth_rescale_use(call, &context.matmul.rescale, conv->output_c, NULL);
-  if (way.gathered) {
-    run_gathered(call, conv, &way, &context.matmul);
-  } else {
-    run_blocks(call, conv, &way, &context.matmul);
-  }
+#endif
+  run(call, conv, &way, &context);
   return BERTH_OK;
 }

@@ -60,7 +60,8 @@ bool berth_conv_find_room(const berth_call_t *call, const berth_conv_t *conv, ui
     room->factors = scratch;
     scratch += factors;
     scratch_bytes -= factors;
-  } else if (factors > 0 && factors <= BERTH_CONV_STACK / 2) {
+  } else if (factors > 0 && factors <= BERTH_CONV_STACK / 2 &&
+             (patch <= BERTH_CONV_STACK - factors || patch <= scratch_bytes)) {
     room->factors = stack;
     stack += factors;
     stack_bytes -= factors;

@@ -6,6 +6,7 @@
 typedef struct trace {
   const row_network_t *it;
   berth_stream_run_t run;
+  uint32_t most;                                /* rows of a piece */
   bool made[NETWORK_TENSORS][ROW_NETWORK_ROWS]; /* rows that exist */
   uint32_t done[NETWORK_OPS];                   /* rows of work of each operator */
 } trace_t;
@@ -60,7 +61,7 @@ static void follow(trace_t *t, berth_stream_t *stream, const berth_stream_piece_
   assert_true(piece->first_row <= piece->last_row);
   if (contract->kind != BERTH_WHOLE) {
     assert_true(piece->first_row < piece->last_row);
-    assert_true(piece->last_row - piece->first_row <= t->run.block);
+    assert_true(piece->last_row - piece->first_row <= t->most);
     assert_int_equal(piece->first_row, t->done[piece->step]);
   }
   t->done[piece->step] = contract->kind == BERTH_WHOLE ? 1 : piece->last_row;
@@ -107,7 +108,10 @@ static void assert_complete(const trace_t *t, berth_stream_t *stream) {
   }
 }
 
-/* Walks a run; before it, all that it doesn't make itself is there. */
+#define JOINED 5u /* rows that pieces in one call may have */
+
+/* Walks a run, in pieces of the schedule and in joined ones; before it, all that it doesn't make
+ * itself is there. */
 static void check_run(const row_network_t *it, berth_stream_run_t run, uint32_t first,
                       uint32_t last) {
   size_t bytes;
@@ -121,6 +125,7 @@ static void check_run(const row_network_t *it, berth_stream_run_t run, uint32_t 
     assert_non_null(t);
     t->it = it;
     t->run = run;
+    t->most = round == 0 || JOINED < run.block ? run.block : JOINED;
     assert_int_equal(berth_stream_begin(&stream, &run), BERTH_OK);
     for (uint32_t i = 0; i < it->tensor_count; i++) {
       bool pushed = false;
@@ -130,7 +135,20 @@ static void check_run(const row_network_t *it, berth_stream_run_t run, uint32_t 
       memset(t->made[i], true, sizeof t->made[i]);
     }
     berth_stream_piece_t piece;
-    while (berth_stream_next(&stream, &piece)) follow(t, &stream, &piece);
+    for (uint32_t step = run.first; step <= run.last; step++) {
+      berth_stream_set_join(&stream, step, JOINED);
+    }
+    uint32_t before = BERTH_NOBODY, rows = 0; /* of the piece before */
+    while (round == 0 ? berth_stream_next(&stream, &piece) : berth_stream_join(&stream, &piece)) {
+      bool could_join = piece.step != BERTH_NOBODY && piece.step == before &&
+                        it->contracts[before].kind == BERTH_ROW_LOCAL;
+      if (round > 0 && could_join) {
+        assert_true(rows + piece.last_row - piece.first_row > JOINED - run.block);
+      }
+      before = piece.step;
+      rows = piece.last_row - piece.first_row;
+      follow(t, &stream, &piece);
+    }
     assert_complete(t, &stream);
     free(t);
   }
