@@ -15,6 +15,15 @@ static berth_status_t write_svg(const berth_plan_report_t *report, const char *p
   return status;
 }
 
+berth_status_t try_outputs(const options_t *options, berth_complaint_t *complaint) {
+  const char *const paths[] = {options->output, options->svg, options->png};
+  berth_status_t status = BERTH_OK;
+  for (size_t i = 0; i < sizeof paths / sizeof *paths && status == BERTH_OK; i++) {
+    if (paths[i] != NULL) status = berth_output_try(paths[i], complaint);
+  }
+  return status;
+}
+
 berth_status_t write_pictures(const options_t *options, const berth_plan_report_t *report,
                               berth_complaint_t *complaint) {
   berth_status_t status = BERTH_OK;

@@ -102,6 +102,9 @@ static berth_status_t write_file(const berth_plan_report_t *report, const char *
 static int tell(const options_t *options, const berth_plan_report_t *report) {
   berth_complaint_t complaint;
   const berth_outcome_t *outcome = report->outcome;
+  if (outcome->status == BERTH_OK && try_outputs(options, &complaint) != BERTH_OK) {
+    return failed(&complaint);
+  }
   if (options->output != NULL && outcome->status == BERTH_OK &&
       write_file(report, options->output, &complaint) != BERTH_OK) {
     return failed(&complaint);

@@ -130,6 +130,7 @@ static int report(const options_t *options, planned_t *sides) {
     reports[i] = &sides[i].report;
   }
   berth_complaint_t complaint;
+  if (try_outputs(options, &complaint) != BERTH_OK) return failed(&complaint);
   if (options->output != NULL &&
       write_page(options->output, reports, count, &complaint) != BERTH_OK) {
     return failed(&complaint);

@@ -4,11 +4,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define LINKS_MAX 40
 
 /* The temporary file that a signal must remove; set and cleared with signals blocked. */
 static char *volatile pending;
@@ -62,22 +65,56 @@ static void set_pending(char *path) {
   sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
+/* The file that is meant, which need not exist, on the heap. NULL: errno says why. */
+static char *follow_links(const char *path) {
+  char *at = strdup(path);
+  for (int links = 0; at != NULL && links <= LINKS_MAX; links++) {
+    char link[PATH_MAX];
+    ssize_t length = readlink(at, link, sizeof link);
+    if (length < 0) return at; /* no link */
+    const char *slash = link[0] == '/' ? NULL : strrchr(at, '/');
+    size_t folder = slash != NULL ? (size_t)(slash - at) + 1 : 0;
+    char *next = malloc(folder + (size_t)length + 1);
+    if (next != NULL) {
+      memcpy(next, at, folder);
+      memcpy(next + folder, link, (size_t)length);
+      next[folder + (size_t)length] = '\0';
+    }
+    free(at);
+    at = next;
+  }
+  if (at != NULL) errno = ELOOP;
+  free(at);
+  return NULL;
+}
+
+static void forget(berth_output_t *output) {
+  free(output->target);
+  free(output->temporary);
+  *output = (berth_output_t){.path = output->path};
+}
+
 berth_status_t berth_output_open(const char *path, berth_output_t *output,
                                  berth_complaint_t *complaint) {
-  *output = (berth_output_t){NULL, path, NULL};
+  *output = (berth_output_t){.path = path, .target = follow_links(path)};
+  if (output->target == NULL) {
+    berth_complain(complaint, "%s: cannot be written: %s", path, strerror(errno));
+    return BERTH_ERROR_FORMAT;
+  }
   struct stat existing;
   if (stat(path, &existing) == 0 && !S_ISREG(existing.st_mode)) {
     output->stream = S_ISDIR(existing.st_mode) ? NULL : fopen(path, "w");
     if (S_ISDIR(existing.st_mode)) errno = EISDIR;
   } else {
     static const char suffix[] = ".XXXXXX";
-    size_t bytes = strlen(path) + sizeof suffix;
+    size_t bytes = strlen(output->target) + sizeof suffix;
     char *temporary = malloc(bytes);
     if (temporary == NULL) {
+      forget(output);
       berth_complain(complaint, "%s: out of memory", path);
       return BERTH_ERROR_MEMORY;
     }
-    snprintf(temporary, bytes, "%s%s", path, suffix);
+    snprintf(temporary, bytes, "%s%s", output->target, suffix);
     int file = mkstemp(temporary);
     if (file >= 0) {
       set_pending(temporary);
@@ -101,6 +138,7 @@ berth_status_t berth_output_open(const char *path, berth_output_t *output,
   }
   if (output->stream != NULL) return BERTH_OK;
   berth_complain(complaint, "%s: cannot be written: %s", path, strerror(errno));
+  forget(output);
   return BERTH_ERROR_FORMAT;
 }
 
@@ -109,9 +147,8 @@ void berth_output_discard(berth_output_t *output) {
   if (output->temporary != NULL) {
     unlink(output->temporary);
     set_pending(NULL);
-    free(output->temporary);
   }
-  *output = (berth_output_t){NULL, output->path, NULL};
+  forget(output);
 }
 
 berth_status_t berth_output_try(const char *path, berth_complaint_t *complaint) {
@@ -135,15 +172,14 @@ berth_status_t berth_output_commit(berth_output_t *output, berth_complaint_t *co
   }
   output->stream = NULL;
   if (good && output->temporary != NULL) {
-    good = rename(output->temporary, output->path) == 0;
+    good = rename(output->temporary, output->target) == 0;
     cause = errno;
-    if (good) {
-      set_pending(NULL);
-      free(output->temporary);
-      output->temporary = NULL;
-    }
+    if (good) set_pending(NULL);
   }
-  if (good) return BERTH_OK;
+  if (good) {
+    forget(output);
+    return BERTH_OK;
+  }
   berth_complain(complaint, "%s: cannot be written: %s", output->path,
                  cause != 0 ? strerror(cause) : "write error");
   berth_output_discard(output);

@@ -1,8 +1,8 @@
 /* Files that appear whole or not at all, and interruption by the user.
  *
  * A file is written under a temporary name beside its own, flushed to the disk and renamed. Until
- * then it is removed on failure, and on SIGINT, SIGTERM, SIGHUP and SIGPIPE. One output is open at
- * a time.
+ * then it is removed on failure, and on SIGINT, SIGTERM, SIGHUP and SIGPIPE. A symbolic link stays:
+ * what it points to is written. One output is open at a time.
  */
 #ifndef BERTH_SRC_HOST_OUTPUT_H
 #define BERTH_SRC_HOST_OUTPUT_H
@@ -15,6 +15,7 @@
 typedef struct berth_output {
   FILE *stream;
   const char *path; /* as the caller gave it; must outlive the output */
+  char *target;     /* what `path` is, links followed */
   char *temporary;  /* NULL: `path` is no regular file (a device, a pipe) and is written directly */
 } berth_output_t;
 

@@ -3,8 +3,10 @@
  * makes and who keeps them. No scripts. */
 #include "host/advice.h"
 #include "host/anatomy.h"
+#include "host/forecast.h"
 #include "host/keeper.h"
 #include "host/page.h"
+#include "host/running.h"
 #include "host/svg.h"
 #include "host/text.h"
 #include "host/xml.h"
@@ -69,14 +71,32 @@ static void write_advice(const berth_advices_t *advices, FILE *stream) {
     fprintf(stream, "<li><b>%s less:</b> ", berth_human_bytes((uint64_t)line->saved).text);
     write_text(line->what, stream);
     fprintf(stream, ", which leaves %s", berth_human_bytes(line->peak).text);
-    if (line->options[0] != '\0') {
-      fputs(" (<code>berth plan ", stream);
-      write_text(line->options, stream);
-      fputs("</code>)", stream);
-    }
-    fputs("</li>\n", stream);
+    fputs(":<br><code>", stream);
+    berth_xml_text(line->command, strlen(line->command), 4096, stream);
+    fputs("</code></li>\n", stream);
   }
   fputs("</ol>\n", stream);
+}
+
+/* All that a device needs, where it is known. */
+static void write_need(const berth_plan_report_t *report, FILE *stream) {
+  const berth_running_t *running = report->running;
+  const berth_tflm_forecast_t *tflm = report->forecast != NULL ? &report->forecast->tflm : NULL;
+  bool known = tflm != NULL && tflm->refused_count == 0 && tflm->unknown_count == 0;
+  bool runs = running != NULL && running->possible;
+  if (!runs && !known) return;
+  fputs("<p><b>RAM you need on the device:</b> ", stream);
+  if (runs) {
+    fprintf(stream, "<b>%s</b> with Berth's runtime (on %zu bits)",
+            berth_human_bytes(running->needs.total + sizeof(berth_interpreter_t)).text,
+            8 * sizeof(void *));
+  }
+  if (known) {
+    fprintf(stream,
+            "%s<b>%s</b> with stock TensorFlow Lite Micro (as smallest arena, on 32-bit Arm)",
+            runs ? "; " : "", berth_human_bytes(tflm->min_arena_bytes).text);
+  }
+  fputs(".</p>\n", stream);
 }
 
 static void write_sentence(const berth_plan_report_t *report, uint64_t peak,
@@ -87,8 +107,7 @@ static void write_sentence(const berth_plan_report_t *report, uint64_t peak,
   write_operator(report->subject, 0, anatomy->step, stream);
   fprintf(stream, ", where %s bytes are live. ", berth_grouped(anatomy->live_bytes).text);
   if (plan->optimal) {
-    fputs("No placement is better: this is proven. Less memory takes a change of the model.</p>\n",
-          stream);
+    fputs("No placement of these buffers is better: this is proven.</p>\n", stream);
   } else {
     fprintf(stream, "No placement can go below %s.</p>\n",
             berth_human_bytes(plan->lower_bound).text);
@@ -109,6 +128,7 @@ static bool write_peak(const berth_plan_report_t *report, FILE *stream) {
     return false;
   }
   write_sentence(report, peak, &anatomy, stream);
+  write_need(report, stream);
   write_advice(report->advices, stream);
   bool good = berth_svg_write(report, stream) == BERTH_OK;
   fputs("<h3>Live at the peak</h3>\n<table><tr><th>buffer</th><th class=n>bytes</th>"

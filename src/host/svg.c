@@ -5,7 +5,7 @@
  * taken for CHARACTER units wide, more than sans-serif fonts need on average. O(buffers + steps).
  */
 #include "host/svg.h"
-#include "host/anatomy.h"
+#include "host/svg_map.h"
 #include "host/text.h"
 #include "host/xml.h"
 
@@ -14,10 +14,7 @@
 #include <string.h>
 
 #define WIDTH     1000
-#define LEFT      78 /* of the map; what stands left of it are addresses */
-#define RIGHT     982
 #define HEAD      58 /* title and subtitle */
-#define MAP       420
 #define AXIS      40 /* steps below the map */
 #define GAP       26 /* above each map: its peak's label */
 #define LEGEND    34
@@ -42,27 +39,8 @@ static const tint_t tints[] = {
 };
 #define KINDS (sizeof tints / sizeof tints[0])
 
-/* One region's map, from `top` down. */
-typedef struct map {
-  const berth_plan_report_t *report;
-  FILE *stream;
-  uint32_t region;
-  uint64_t peak; /* bytes from bottom to top */
-  double top;
-  berth_anatomy_t anatomy;
-  const uint8_t *marks; /* of each buffer: 1 + its place in the peak's list, or 0 */
-} map_t;
-
 static berth_buffer_kind_t kind_of(const berth_label_t *label) {
   return label->has_kind ? label->kind : BERTH_KIND_ACTIVATION;
-}
-
-static double x_of(const map_t *map, uint32_t step) {
-  return LEFT + (RIGHT - LEFT) * (double)step / map->report->subject->step_count;
-}
-
-static double y_of(const map_t *map, uint64_t address) {
-  return map->top + MAP - MAP * (double)address / (double)map->peak;
 }
 
 static void write_operator(const berth_subject_t *subject, uint32_t step, FILE *stream) {
@@ -74,62 +52,9 @@ static void write_operator(const berth_subject_t *subject, uint32_t step, FILE *
   berth_xml_text(name.data, name.length, 40, stream);
 }
 
-/* ---- Axes ------------------------------------------------------------------------------------ */
-
-/* The distance of ticks: 1, 2 or 5 times a power of `base`; about `wanted` ticks up to `end`. */
-static uint64_t tick_distance(uint64_t end, uint32_t wanted, bool binary) {
-  uint64_t distance = 1;
-  while (distance < end / wanted) {
-    if (binary) {
-      distance *= 2;
-    } else if (distance * 2 >= end / wanted) {
-      distance *= 2;
-    } else if (distance * 5 >= end / wanted) {
-      distance *= 5;
-    } else {
-      distance *= 10;
-    }
-  }
-  return distance;
-}
-
-static void draw_axes(const map_t *map) {
-  FILE *stream = map->stream;
-  uint32_t steps = map->report->subject->step_count;
-  double bottom = map->top + MAP;
-  fprintf(stream,
-          "<rect x=\"%d\" y=\"%.1f\" width=\"%d\" height=\"%d\" fill=\"#f6f7f9\"/>\n"
-          "<g stroke=\"#dfe3e8\" fill=\"none\">\n",
-          LEFT, map->top, RIGHT - LEFT, MAP);
-  uint64_t distance = tick_distance(map->peak, 6, true);
-  for (uint64_t at = 0; at < map->peak; at += distance) {
-    fprintf(stream, "<path d=\"M%d %.1fH%d\"/>\n", LEFT, y_of(map, at), RIGHT);
-    if (map->peak - at < distance) break;
-  }
-  fputs("</g>\n<g text-anchor=\"end\" fill=\"#4a5260\">\n", stream);
-  for (uint64_t at = 0; at < map->peak; at += distance) {
-    /* The topmost tick gives way to the peak's own figure. */
-    if (y_of(map, at) - map->top > 14) {
-      fprintf(stream, "<text x=\"%d\" y=\"%.1f\">%s</text>\n", LEFT - 6, y_of(map, at) + 4,
-              berth_human_bytes(at).text);
-    }
-    if (map->peak - at < distance) break;
-  }
-  fprintf(stream,
-          "<text x=\"%d\" y=\"%.1f\" font-weight=\"bold\" fill=\"#111\">%s</text>\n"
-          "</g>\n<g text-anchor=\"middle\" fill=\"#4a5260\">\n",
-          LEFT - 6, map->top + 4, berth_human_bytes(map->peak).text);
-  distance = tick_distance(steps, 16, false);
-  for (uint64_t step = 0; step < steps; step += distance) {
-    fprintf(stream, "<text x=\"%.1f\" y=\"%.1f\">%" PRIu64 "</text>\n",
-            (x_of(map, (uint32_t)step) + x_of(map, (uint32_t)step + 1)) / 2, bottom + 15, step);
-  }
-  fprintf(stream, "<text x=\"%d\" y=\"%.1f\">step</text>\n</g>\n", LEFT - 24, bottom + 15);
-}
-
 /* ---- Buffers --------------------------------------------------------------------------------- */
 
-static void write_title(const map_t *map, uint32_t index) {
+static void write_title(const berth_svg_map_t *map, uint32_t index) {
   const berth_subject_t *subject = map->report->subject;
   const berth_label_t *label = &subject->labels[index];
   const berth_buffer_t *buffer = &subject->problem.buffers[index];
@@ -155,25 +80,34 @@ static void write_title(const map_t *map, uint32_t index) {
 }
 
 /* What of a name fits into `columns`: all of it, else what follows the last slash, else its ends.
- */
-static void write_name(const map_t *map, berth_text_t name, double columns) {
+ * Many names end alike, so a tensor's number follows what is left of one. */
+static void write_name(const berth_svg_map_t *map, const berth_label_t *label, double columns) {
+  berth_text_t name = label->name;
+  char number[16] = "";
   if (columns < 3) return;
   size_t start = name.length;
   while (start > 0 && name.data[start - 1] != '/') start--;
   if ((double)name.length <= columns || start == name.length) start = 0;
+  if ((double)name.length > columns && label->tensor != BERTH_NOBODY) {
+    snprintf(number, sizeof number, " #%" PRIu32, label->tensor);
+    columns -= (double)strlen(number);
+    if (columns < 3) return;
+  }
   if ((double)(name.length - start) > columns && columns < 8) return;
   berth_xml_text(name.data + start, name.length - start, (size_t)columns, map->stream);
+  fputs(number, map->stream);
 }
 
 /* The letter and the name, along the side that has more room; around them a seam of the
  * rectangle's colour, so that the lines they cross leave them readable. */
-static void draw_label(const map_t *map, uint32_t index) {
+static void draw_label(const berth_svg_map_t *map, uint32_t index) {
   const berth_label_t *label = &map->report->subject->labels[index];
   const berth_buffer_t *buffer = &map->report->subject->problem.buffers[index];
   const tint_t *tint = &tints[kind_of(label)];
   uint64_t offset = map->report->outcome->plan.placements[index].offset;
-  double left = x_of(map, buffer->first), width = x_of(map, buffer->last + 1) - left;
-  double bottom = y_of(map, offset), height = bottom - y_of(map, offset + buffer->size);
+  double left = berth_svg_x(map, buffer->first), width = berth_svg_x(map, buffer->last + 1) - left;
+  double bottom = berth_svg_y(map, offset),
+         height = bottom - berth_svg_y(map, offset + buffer->size);
   if ((width < height ? width : height) < 13) return;
   uint8_t mark = map->marks[index];
   bool upright = height > width && (double)label->name.length * CHARACTER + 24 > width;
@@ -187,16 +121,16 @@ static void draw_label(const map_t *map, uint32_t index) {
   if (lettered) {
     fprintf(map->stream, "<tspan font-weight=\"bold\">%c</tspan> ", 'A' + mark - 1);
   }
-  write_name(map, label->name, columns);
+  write_name(map, label, columns);
   fputs("</text>\n", map->stream);
 }
 
-static void draw_buffer(const map_t *map, uint32_t index) {
+static void draw_buffer(const berth_svg_map_t *map, uint32_t index) {
   const berth_buffer_t *buffer = &map->report->subject->problem.buffers[index];
   const tint_t *tint = &tints[kind_of(&map->report->subject->labels[index])];
   uint64_t offset = map->report->outcome->plan.placements[index].offset;
-  double left = x_of(map, buffer->first), right = x_of(map, buffer->last + 1);
-  double bottom = y_of(map, offset), top = y_of(map, offset + buffer->size);
+  double left = berth_svg_x(map, buffer->first), right = berth_svg_x(map, buffer->last + 1);
+  double bottom = berth_svg_y(map, offset), top = berth_svg_y(map, offset + buffer->size);
   bool strong = map->marks[index] != 0;
   fprintf(map->stream,
           "<rect x=\"%.2f\" y=\"%.2f\" width=\"%.2f\" height=\"%.2f\" fill=\"%s\" "
@@ -208,7 +142,8 @@ static void draw_buffer(const map_t *map, uint32_t index) {
 }
 
 /* Pale ones first, so that the outlines of the peak's buffers stay whole. */
-static void draw_buffers(const map_t *map, void (*draw)(const map_t *map, uint32_t index)) {
+static void draw_buffers(const berth_svg_map_t *map,
+                         void (*draw)(const berth_svg_map_t *map, uint32_t index)) {
   const berth_problem_t *problem = &map->report->subject->problem;
   const berth_placement_t *placements = map->report->outcome->plan.placements;
   for (int strong = 0; strong < 2; strong++) {
@@ -221,23 +156,28 @@ static void draw_buffers(const map_t *map, void (*draw)(const map_t *map, uint32
 
 /* ---- The peak and the load ------------------------------------------------------------------- */
 
-static void draw_peak(const map_t *map) {
-  double left = x_of(map, map->anatomy.step), right = x_of(map, map->anatomy.step + 1);
+static void draw_peak(const berth_svg_map_t *map) {
+  double left = berth_svg_x(map, map->anatomy.step),
+         right = berth_svg_x(map, map->anatomy.step + 1);
   double middle = (left + right) / 2;
-  const char *anchor = middle < LEFT + 250 ? "start" : middle > RIGHT - 250 ? "end" : "middle";
-  double at = middle < LEFT + 250 ? left : middle > RIGHT - 250 ? right : middle;
+  const char *anchor = middle < BERTH_SVG_LEFT + 250    ? "start"
+                       : middle > BERTH_SVG_RIGHT - 250 ? "end"
+                                                        : "middle";
+  double at = middle < BERTH_SVG_LEFT + 250    ? left
+              : middle > BERTH_SVG_RIGHT - 250 ? right
+                                               : middle;
   fprintf(map->stream,
           "<path d=\"M%.1f %.1fl-5 -8h10z\" fill=\"#111\"/>\n"
           "<path d=\"M%.2f %.1fV%.1fM%.2f %.1fV%.1f\" stroke=\"#111\" stroke-dasharray=\"2 3\"/>\n"
           "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\" font-weight=\"bold\">peak: step %" PRIu32,
-          middle, map->top - 1, left, map->top, map->top + MAP, right, map->top, map->top + MAP, at,
-          map->top - 13, anchor, map->anatomy.step);
+          middle, map->top - 1, left, map->top, map->top + BERTH_SVG_HEIGHT, right, map->top,
+          map->top + BERTH_SVG_HEIGHT, at, map->top - 13, anchor, map->anatomy.step);
   write_operator(map->report->subject, map->anatomy.step, map->stream);
   fputs("</text>\n", map->stream);
 }
 
 /* The sum of what is live in each step: where it is below the highest buffer, there are gaps. */
-static bool draw_load(const map_t *map) {
+static bool draw_load(const berth_svg_map_t *map) {
   const berth_subject_t *subject = map->report->subject;
   const berth_placement_t *placements = map->report->outcome->plan.placements;
   uint64_t *load = berth_load_by_step(subject, placements, map->region);
@@ -247,10 +187,11 @@ static bool draw_load(const map_t *map) {
   for (uint32_t step = 0; step < subject->step_count; step++) {
     if (step > 0 && load[step] == load[step - 1]) continue;
     /* Pairs may let buffers overlap: then more is live than the map is high. */
-    double y = y_of(map, load[step] < map->peak ? load[step] : map->peak);
-    fprintf(map->stream, step == 0 ? "M%.2f %.2f" : "H%.2fV%.2f", x_of(map, step), y);
+    double y = berth_svg_y(map, load[step] < map->peak ? load[step] : map->peak);
+    fprintf(map->stream, step == 0 ? "M%.2f %.2f" : "H%.2fV%.2f", berth_svg_x(map, step), y);
   }
-  fprintf(map->stream, "H%d\"><title>load: bytes live in each step</title></path>\n", RIGHT);
+  fprintf(map->stream, "H%d\"><title>load: bytes live in each step</title></path>\n",
+          BERTH_SVG_RIGHT);
   free(load);
   return true;
 }
@@ -273,7 +214,9 @@ static void write_head(const berth_plan_report_t *report, double height, FILE *s
   const char *slash = strrchr(subject->path, '/');
   const char *file = slash != NULL && slash[1] != '\0' ? slash + 1 : subject->path;
   berth_xml_text(file, strlen(file), 80, stream);
-  fputs("</text>\n<text x=\"16\" y=\"45\" fill=\"#4a5260\">", stream);
+  fputs("</text>\n", stream);
+  berth_svg_patterns(report, stream);
+  fputs("<text x=\"16\" y=\"45\" fill=\"#4a5260\">", stream);
   if (subject->problem.region_count > 1) {
     fprintf(stream, "cost %s%s", berth_grouped(plan->cost).text,
             plan->optimal ? ", proven optimal" : "");
@@ -292,7 +235,7 @@ static void write_legend(const berth_plan_report_t *report, double y, FILE *stre
   for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
     if (subject->labels[i].has_kind) seen[subject->labels[i].kind] = true;
   }
-  double x = LEFT;
+  double x = BERTH_SVG_LEFT;
   for (uint32_t k = 0; k < KINDS; k++) {
     if (!seen[k]) continue;
     const char *name = berth_buffer_kind_name((berth_buffer_kind_t)k);
@@ -305,9 +248,11 @@ static void write_legend(const berth_plan_report_t *report, double y, FILE *stre
   fprintf(stream,
           "<path d=\"M%.1f %.1fh22\" stroke=\"#111\" stroke-width=\"1.5\" "
           "stroke-dasharray=\"5 3\"/><text x=\"%.1f\" y=\"%.1f\">load</text>\n"
-          "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\" fill=\"#4a5260\">strong colours: live at "
-          "the peak</text>\n",
-          x, y + 6, x + 27, y + 10, RIGHT, y + 10);
+          "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\" fill=\"#4a5260\">%s%sstrong colours: live "
+          "at the peak</text>\n",
+          x, y + 6, x + 27, y + 10, BERTH_SVG_RIGHT, y + 10,
+          report->streaming != NULL ? "shaded: row by row, lined: a ring of rows; " : "",
+          subject->problem.pair_count > 0 ? "striped: shared bytes; " : "");
 }
 
 static bool draw_region(const berth_plan_report_t *report, uint32_t region, uint64_t peak,
@@ -315,7 +260,8 @@ static bool draw_region(const berth_plan_report_t *report, uint32_t region, uint
   const berth_subject_t *subject = report->subject;
   const berth_placement_t *placements = report->outcome->plan.placements;
   uint8_t *marks = calloc((size_t)subject->problem.buffer_count + 1, sizeof *marks);
-  map_t map = {.report = report, .stream = stream, .region = region, .peak = peak, .top = top};
+  berth_svg_map_t map = {
+      .report = report, .stream = stream, .region = region, .peak = peak, .top = top};
   bool good = marks != NULL &&
               berth_anatomy_of(subject, placements, region, peak, &map.anatomy) == BERTH_OK;
   if (good) {
@@ -323,8 +269,11 @@ static bool draw_region(const berth_plan_report_t *report, uint32_t region, uint
       marks[map.anatomy.live[i]] = (uint8_t)(i < LETTERS ? i + 1 : LETTERS + 1);
     }
     map.marks = marks;
-    draw_axes(&map);
+    berth_svg_axes(&map);
+    berth_svg_runs(&map);
     draw_buffers(&map, draw_buffer);
+    berth_svg_rings(&map);
+    berth_svg_shared(&map);
     good = draw_load(&map);
     draw_peak(&map);
     draw_buffers(&map, draw_label);
@@ -349,7 +298,7 @@ berth_status_t berth_svg_write(const berth_plan_report_t *report, FILE *stream) 
     peaks[r] = berth_region_peak(&subject->problem, report->outcome->plan.placements, r);
     used += peaks[r] > 0;
   }
-  double block = GAP + MAP + AXIS;
+  double block = GAP + BERTH_SVG_HEIGHT + AXIS;
   write_head(report, HEAD + used * block + LEGEND, stream);
   double top = HEAD + GAP;
   bool good = true;

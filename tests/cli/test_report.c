@@ -36,6 +36,55 @@ static void the_map_shows_each_buffer_at_its_time_and_address(void **state) {
   assert_says(svg, "peak: step 0");
 }
 
+static void bytes_that_two_buffers_share_are_striped(void **state) {
+  (void)state;
+  write_file("two.csv", two_buffers);
+  write_file("share.csv", "a,b,relation,bytes\nhigh,low,share,\n");
+  assert_status("berth plan $dir/two.csv --pairs $dir/share.csv --svg $dir/share.svg", 0);
+  const char *svg = read_output("share.svg");
+  /* `high` lies over the first third of `low`, in the first of two steps. */
+  assert_says(svg, "<pattern id=\"shared\"");
+  assert_says(svg, "<rect x=\"78.00\" y=\"364.00\" width=\"452.00\" height=\"140.00\" "
+                   "class=\"shared\"");
+  assert_says(svg, "striped: shared bytes");
+  assert_status("berth plan $dir/two.csv --svg $dir/two.svg", 0);
+  assert_null(strstr(read_output("two.svg"), "shared"));
+}
+
+static void no_two_addresses_of_the_axis_are_alike(void **state) {
+  (void)state;
+  /* A peak of 1.3 MiB: ticks are a quarter of one apart. */
+  write_file("axis.csv", "id,lower,upper,size\nall,0,1,1376256\n");
+  assert_status("berth plan $dir/axis.csv --svg $dir/axis.svg", 0);
+  assert_status("grep -o '>[0-9.]* [KM]*i*B</text>' $dir/axis.svg | tr -d '\\n'", 0);
+  assert_string_equal(out, ">0 B</text>>256 KiB</text>>512 KiB</text>>768 KiB</text>"
+                           ">1.00 MiB</text>>1.25 MiB</text>>1.3 MiB</text>");
+}
+
+static void operators_are_named_in_the_order_of_execution(void **state) {
+  (void)state;
+  if (run("test -d \"${BERTH_SHARED:-../shared}/corpus\"") != 0) skip();
+  assert_status(
+      "m=${BERTH_SHARED:-../shared}/corpus/mediapipe/pose_landmark_lite/model.tflite; "
+      "berth plan $m --order best --svg $dir/order.svg | "
+      "sed -n 's/^The peak is at \\(step [0-9]*\\), operator \\([A-Z_0-9]*\\).*/\\1 \\2/p' "
+      ">$dir/said && grep -o 'peak: step [^<]*' $dir/order.svg | sed 's/peak: //' | "
+      "cmp - $dir/said && cat $dir/said",
+      0);
+  assert_says(out, "step ");
+}
+
+static void a_file_that_cannot_be_written_leaves_none_behind(void **state) {
+  (void)state;
+  assert_refused("berth plan models/resnet8_int8.tflite -o $dir/first.json --svg $dir/none/x.svg",
+                 1, "none/x.svg");
+  assert_refused("berth plan models/resnet8_int8.tflite --svg $dir/first.svg --png $dir/none/x.png",
+                 1, "none/x.png");
+  assert_refused("berth report models/resnet8_int8.tflite -o $dir/first.html --svg $dir/none/x.svg",
+                 1, "none/x.svg");
+  assert_status("ls $dir | grep first", 1);
+}
+
 static void the_picture_in_the_readme_is_what_the_program_draws(void **state) {
   (void)state;
   assert_status(
@@ -105,6 +154,7 @@ static void the_page_says_what_it_is_about_and_json_says_what_was_written(void *
   const char *html = read_output("one.html");
   assert_says(html, "<!DOCTYPE html>");
   assert_says(html, "stage1/conv2");
+  assert_says(html, "berth plan models/resnet8_int8.tflite --stream auto");
   assert_says(html, "</html>");
 }
 
@@ -126,6 +176,10 @@ static void a_streamed_plan_is_shown_as_plan_plans_it(void **state) {
                 "--svg $dir/b.svg -o $dir/stream.html && cmp $dir/a.svg $dir/b.svg",
                 0);
   assert_says(read_output("stream.html"), "stream");
+  const char *svg = read_output("a.svg");
+  assert_true(count_of(svg, "class=\"run\"") > 0);
+  assert_true(count_of(svg, "class=\"ring\"") > 0);
+  assert_says(svg, "shaded: row by row, lined: a ring of rows; striped: shared bytes; ");
 }
 
 static void a_saved_plan_is_drawn_as_it_was(void **state) {
@@ -227,6 +281,10 @@ static void a_model_that_needs_no_memory_has_a_page_all_the_same(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_map_shows_each_buffer_at_its_time_and_address),
+      cmocka_unit_test(bytes_that_two_buffers_share_are_striped),
+      cmocka_unit_test(no_two_addresses_of_the_axis_are_alike),
+      cmocka_unit_test(operators_are_named_in_the_order_of_execution),
+      cmocka_unit_test(a_file_that_cannot_be_written_leaves_none_behind),
       cmocka_unit_test(the_picture_in_the_readme_is_what_the_program_draws),
       cmocka_unit_test(the_map_of_a_model_names_tensors_operators_and_classes),
       cmocka_unit_test(each_region_has_a_map_of_its_own),

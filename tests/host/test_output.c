@@ -72,6 +72,34 @@ static void a_committed_file_replaces_the_old_one_at_once(void **state) {
   assert_int_equal(info.st_mode & 0777, 0666 & ~mask);
 }
 
+static void a_link_stays_and_its_target_is_written(void **state) {
+  (void)state;
+  char link[80], chain[80], text[80];
+  snprintf(link, sizeof link, "%s/link", dir);
+  snprintf(chain, sizeof chain, "%s/chain", dir);
+  assert_int_equal(symlink("plan.json", link), 0);
+  assert_int_equal(symlink(link, chain), 0);
+  for (int round = 0; round < 2; round++) { /* the target is there, and it is not */
+    if (round == 1) unlink(path);
+    berth_output_t output;
+    berth_complaint_t complaint;
+    assert_int_equal(berth_output_open(chain, &output, &complaint), BERTH_OK);
+    fputs("through links", output.stream);
+    assert_int_equal(berth_output_commit(&output, &complaint), BERTH_OK);
+    assert_holds("through links");
+    assert_int_equal(readlink(link, text, sizeof text), 9);
+    assert_int_equal(files_in_folder(), 3);
+  }
+  unlink(link);
+  assert_int_equal(symlink("chain", link), 0); /* now they lead in a circle */
+  berth_output_t output;
+  berth_complaint_t complaint;
+  assert_int_equal(berth_output_open(chain, &output, &complaint), BERTH_ERROR_FORMAT);
+  assert_non_null(strstr(complaint.text, "chain: cannot be written"));
+  unlink(link);
+  unlink(chain);
+}
+
 static void a_discarded_file_leaves_the_old_one(void **state) {
   (void)state;
   write_through("old");
@@ -130,6 +158,7 @@ static void the_first_interrupt_is_only_noted_where_that_is_asked_for(void **sta
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_committed_file_replaces_the_old_one_at_once),
+      cmocka_unit_test(a_link_stays_and_its_target_is_written),
       cmocka_unit_test(a_discarded_file_leaves_the_old_one),
       cmocka_unit_test(a_signal_ends_the_program_and_removes_the_temporary_file),
       cmocka_unit_test(the_first_interrupt_is_only_noted_where_that_is_asked_for),

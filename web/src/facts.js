@@ -2,6 +2,8 @@
 // makes and who reads it, for each step what is live, and what makes the peak. No drawing here, and
 // no browser; tested with node alone.
 
+import { brieflyAll } from "./format.js";
+
 export const CLASSES = ["input", "activation", "output", "scratch", "workspace", "variable", "reserved"];
 
 const key = (subgraph, tensor) => `${subgraph}:${tensor}`;
@@ -25,6 +27,9 @@ export function readPlan(document) {
     steps: Math.max(1, document.steps ?? 1 + largest(document.buffers.map((b) => b.last))),
     dynamic: document.dynamic ?? [],
     advice: document.advice ?? null,
+    running: document.running?.possible ? document.running : null,
+    notRun: document.running?.possible === false ? document.running.why : null,
+    tflm: document.forecast?.runtime === "tflm" ? document.forecast : null,
     runs: document.streaming?.runs ?? [], // of steps that are executed row by row: { first, last }
     operators: [],
     buffers: [],
@@ -45,14 +50,24 @@ export function readPlan(document) {
     tensor: buffer.tensor,
     type: null,
     shape: null,
+    brief: "", // the name for narrow places, another for each buffer
+    short: "", // for very narrow ones
     maker: null,
     readers: [],
     ring: null, // { rows, of, rowBytes }: only so many rows of the tensor are kept at a time
   }));
+  nameBriefly(plan.buffers);
   addOperators(plan, document);
   const names = document.regions?.map((region) => region.name) ?? ["arena"];
   plan.regions = names.map((name) => readRegion(plan, name, document));
   return plan;
+}
+
+function nameBriefly(buffers) {
+  const names = buffers.map((buffer) => buffer.name);
+  const mark = (i) => ` #${buffers[i].tensor ?? i}`;
+  const [brief, short] = [brieflyAll(names, 2, mark), brieflyAll(names, 1, mark)];
+  buffers.forEach((buffer, i) => Object.assign(buffer, { brief: brief[i], short: short[i] }));
 }
 
 // Links operators with buffers, both ways. Operators of called subgraphs have no step of their own.
@@ -135,7 +150,27 @@ function readPeak(plan, name, document) {
     alignment: peak?.alignment_bytes ?? 0,
     fragmentation: peak?.fragmentation_bytes ?? 0,
     overlap: peak?.overlap_bytes ?? 0,
+    classes: peak?.classes ?? {},
   };
+}
+
+// What the memory is made of, from the classes at the peak to all that a device needs: lines of
+// { name, bytes }, and { sum } where what stands above adds up. The last two groups only if known.
+export function account(plan, region) {
+  const { peak } = region;
+  const lines = CLASSES.filter((kind) => peak.classes[kind] > 0).map((kind) => ({ name: kind, kind, bytes: peak.classes[kind] }));
+  if (peak.alignment > 0) lines.push({ name: "alignment padding", bytes: peak.alignment });
+  if (peak.fragmentation > 0) lines.push({ name: "gaps between them", bytes: peak.fragmentation });
+  if (peak.overlap > 0) lines.push({ name: "shared by overlaps", bytes: -peak.overlap });
+  lines.push({ name: "peak of the plan", bytes: region.height, sum: true });
+  if (!plan.running || plan.regions.length > 1) return lines;
+  const { beside_peak_bytes: beside, table_bytes: tables, interpreter_bytes: interpreter, total_bytes: total } = plan.running;
+  if (beside !== 0) lines.push({ name: beside < 0 ? "shared in place, less scratch of Berth's kernels" : "scratch of Berth's kernels, less what they share in place", bytes: beside });
+  if (tables > 0) lines.push({ name: "operators' tables and state", bytes: tables });
+  lines.push({ name: "runtime metadata", bytes: total - interpreter - tables - beside - region.height });
+  lines.push({ name: "the interpreter", bytes: interpreter });
+  lines.push({ name: "RAM you need on the device", bytes: total, sum: true });
+  return lines;
 }
 
 // Where two buffers have the same bytes at the same time (one written over the other, or a view of

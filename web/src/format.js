@@ -37,3 +37,34 @@ export const ends = (text, most) =>
 
 // A name for the middle of a sentence.
 export const briefly = (name) => ends(printable(tail(name, 2)), 40);
+
+// Names of several things for narrow places, of two parts of their paths or of one. Different names
+// stay different: where "BiasAdd/resource" would be said of many, it is "conv_3/…/resource", or
+// "conv_3", with the part that tells them apart. Where none does, `mark(i)` follows.
+export function brieflyAll(names, parts, mark) {
+  const brief = names.map((name) => ends(printable(tail(name, parts)), 40));
+  const groups = new Map();
+  brief.forEach((text, i) => {
+    if (!groups.has(text)) groups.set(text, []);
+    groups.get(text).push(i);
+  });
+  for (const group of groups.values()) {
+    if (group.length < 2) continue;
+    const form = formThatDiffers(group.map((i) => names[i]), parts);
+    for (const [at, i] of group.entries()) brief[i] = form?.[at] ?? `${brief[i]}${mark(i)}`;
+  }
+  if (parts === 1) return brief; // where there is no room for more, two of one layer may be alike
+  const seen = new Set();
+  return brief.map((text, i) => (seen.has(text) ? `${text}${mark(i)}` : (seen.add(text), text)));
+}
+
+function formThatDiffers(names, parts) {
+  const paths = names.map((name) => name.split(";").pop().split("/").filter(Boolean));
+  const deepest = paths.reduce((most, path) => Math.max(most, path.length), 0);
+  for (let depth = parts + 1; depth <= deepest; depth++) {
+    const of = (path) => (parts > 1 ? `${path.at(-depth) ?? ""}/…/${path.at(-1) ?? ""}` : path.at(-depth) ?? path.at(-1) ?? "");
+    const forms = paths.map((path) => ends(printable(of(path)), 40));
+    if (new Set(forms).size === forms.length) return forms;
+  }
+  return null;
+}

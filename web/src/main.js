@@ -116,36 +116,55 @@ function fillAnswer() {
   byId("headline").replaceChildren(...panels.emphasised(parts));
   const why = prose.reason(plan, region);
   byId("reason").replaceChildren(...(compares ? panels.emphasised([...prose.headline(plan, region), " "]) : []), why);
+  const need = prose.need(plan);
+  byId("need").hidden = need.length === 0;
+  byId("need").replaceChildren(...panels.emphasised(need));
+  fillAdvice(plan, region);
+  panels.fillFigures(byId("figures"), plan, region);
+}
+
+// The two first lines, and the rest under what each kind of change asks for.
+function fillAdvice(plan, region) {
   const lines = prose.advice(plan, region);
   const box = byId("first-try");
   box.hidden = lines.length === 0 && plan.advice === null; // null: nobody was asked
-  const line = ({ title, text, options, saves, exact }) =>
+  const kinds = new Set(lines.slice(0, 2).map((entry) => entry.kind).filter(Boolean));
+  const line = ({ title, text, kind, command, saves, exact }, at) =>
     [
       make("strong", {}, `${exact ? "" : "Up to "}${bytes(saves)} less (${percent(saves, region.height)}): `),
       title,
       text ? `: ${text}` : "",
-      options ? make("code", {}, options) : null,
+      at < 2 && kinds.size > 1 ? make("span", { className: "soft" }, ` ${prose.KINDS[kind]}.`) : null,
+      command ? make("code", {}, command) : null,
     ].filter(Boolean);
   if (lines.length === 0) {
     const nothing = "Nothing that was tried lowers this peak: smaller tensors, and so another model, would.";
     box.replaceChildren(make("h2", {}, "What to try first"), make("p", {}, nothing));
   } else {
-    const item = (entry) => make("li", {}, ...line(entry));
-    const rest = lines.slice(2);
+    const item = (entry) => make("li", {}, ...line(entry, lines.indexOf(entry)));
+    const list = (entries, start) => make("ol", { start: start + 1 }, ...entries.map(item));
+    const more = [];
+    for (let at = 2; at < lines.length; ) {
+      const { kind } = lines[at];
+      const end = lines.findIndex((entry, i) => i > at && entry.kind !== kind);
+      const entries = lines.slice(at, end < 0 ? undefined : end);
+      if (kind) more.push(make("h3", {}, prose.KINDS[kind] ?? kind));
+      more.push(list(entries, at));
+      at += entries.length;
+    }
+    const remark = lines[0].exact ? `(${kinds.size === 1 ? `${prose.KINDS[[...kinds][0]].toLowerCase()}; ` : ""}each was planned: the command shows it)` : "";
     box.replaceChildren(
-      make("h2", {}, "What to try first ", lines[0].exact ? make("span", {}, "(each was planned: berth plan shows it with the option)") : null),
-      make("ol", {}, ...lines.slice(0, 2).map(item)),
-      ...(rest.length > 0
-        ? [make("details", {}, make("summary", {}, plural(rest.length, "more idea")), make("ol", { start: 3 }, ...rest.map(item)))]
-        : []),
+      make("h2", {}, "What to try first ", remark ? make("span", {}, remark) : null),
+      list(lines.slice(0, 2), 0),
+      ...(more.length > 0 ? [make("details", {}, make("summary", {}, plural(lines.length - 2, "more idea")), ...more)] : []),
     );
   }
-  panels.fillFigures(byId("figures"), plan, region);
 }
 
 function fillTables() {
   const side = current();
   panels.fillPeak(byId("peak"), side, palette, go);
+  panels.fillAccount(byId("account"), side, palette);
   panels.fillOperators(byId("operators"), side, go, state.operators);
   panels.fillDynamic(byId("dynamic"), side.plan);
   if (compares) panels.fillChanges(byId("changes"), sides(), go);

@@ -1,8 +1,8 @@
 // Everything beside the map: figures, details of what is selected, and the tables. Each function
 // fills one element anew; `go` has buffer(buffer) and step(step), which select.
 import { make, named, swatch } from "./dom.js";
-import { CLASSES, largest, letterOf, liveAt, operatorAt, pairBuffers, roleIn } from "./facts.js";
-import { briefly, bytes, ends, grouped, percent, plural, printable } from "./format.js";
+import { account, CLASSES, largest, letterOf, liveAt, operatorAt, pairBuffers, roleIn } from "./facts.js";
+import { bytes, ends, grouped, percent, plural, printable } from "./format.js";
 import { keptBy, operatorText } from "./prose.js";
 
 const FEW = 50; // rows of a long table before somebody asks for all
@@ -21,7 +21,7 @@ export function fillFigures(element, plan, region) {
   if (single) {
     const above = region.height - plan.lowerBound;
     figures.push(
-      figure("No plan can be below", bytes(plan.lowerBound), plan.optimal ? "proven optimal" : above > 0 ? `${bytes(above)} to gain at most` : ""),
+      figure("No placement can be below", bytes(plan.lowerBound), plan.optimal ? "proven optimal" : above > 0 ? `${bytes(above)} to gain at most` : ""),
     );
   }
   figures.push(figure("Without sharing memory", bytes(plan.sumBytes), plan.sumBytes > region.height && single ? `${percent(plan.sumBytes - region.height, plan.sumBytes)} saved` : ""));
@@ -49,7 +49,7 @@ export function fillLegend(element, sides, palette) {
 // ---- Details ------------------------------------------------------------------------------------
 
 const bufferLink = (buffer, go) =>
-  make("button", { type: "button", className: "link", onclick: () => go.buffer(buffer) }, named(briefly(buffer.name), printable(buffer.name)), ` (${bytes(buffer.size).replace(" ", "\u00a0")})`);
+  make("button", { type: "button", className: "link", onclick: () => go.buffer(buffer) }, named(buffer.brief, printable(buffer.name)), ` (${bytes(buffer.size).replace(" ", "\u00a0")})`);
 
 const operatorLink = (operator, go) =>
   operator.step === null
@@ -107,7 +107,7 @@ function fillBuffer(element, { plan, region }, buffer, palette, go) {
       : []),
   );
   element.replaceChildren(
-    make("h2", { id: "details-heading" }, letter ? `${letter} ` : "", named(long ? briefly(buffer.name) : name)),
+    make("h2", { id: "details-heading" }, letter ? `${letter} ` : "", named(long ? buffer.brief : name)),
     list,
   );
 }
@@ -191,6 +191,18 @@ export function fillPeak(element, side, palette, go, all = false) {
   withMore(element, peak.live.length, "buffer", all, () => fillPeak(element, side, palette, go, true));
 }
 
+export function fillAccount(element, { plan, region }, palette) {
+  const lines = account(plan, region).map(({ name, kind, bytes: number, sum }) =>
+    make(
+      "tr",
+      { className: sum ? "sum" : "" },
+      cell("", kind ? swatch(palette.strong[kind]) : null, kind ? " " : "", name),
+      cell("number", `${number < 0 ? "−" : ""}${grouped(Math.abs(number))}`),
+    ),
+  );
+  element.replaceChildren(make("h2", { id: "account-heading" }, "What it is made of"), table([["Class at the peak, and more"], ["Bytes", "number"]], lines));
+}
+
 // `state` keeps sorting and length between calls: { byBytes, all }.
 export function fillOperators(element, side, go, state) {
   const { plan, region } = side;
@@ -238,7 +250,7 @@ function limitedInline(buffers, go) {
   const parts = [];
   for (const buffer of buffers.slice(0, 4)) {
     if (parts.length > 0) parts.push(", ");
-    parts.push(make("button", { type: "button", className: "link", onclick: () => go.buffer(buffer) }, named(briefly(buffer.name), printable(buffer.name))));
+    parts.push(make("button", { type: "button", className: "link", onclick: () => go.buffer(buffer) }, named(buffer.brief, printable(buffer.name))));
   }
   if (buffers.length > 4) parts.push(` and ${buffers.length - 4} more`);
   return parts;

@@ -3,7 +3,7 @@
 // used here: sides, plot, usage, transform, addresses, split, palette, found, selected, hovered.
 import { scaleLinear } from "d3-scale";
 import { CLASSES, letterOf, operatorAt } from "./facts.js";
-import { bytes, grouped, printable, tail } from "./format.js";
+import { bytes, grouped, printable } from "./format.js";
 
 const FONT = 'system-ui, -apple-system, "Segoe UI", Roboto, "DejaVu Sans", sans-serif';
 export const TOP = 26; // the peak's label
@@ -211,10 +211,10 @@ export class MapPicture {
     const upright = height > width && widthOf(name) + extra + 8 > width;
     const room = (upright ? height : width) - 8 - extra;
     let text = "";
-    for (const form of [name, tail(name, 2), tail(name, 1)]) {
+    for (const form of [name, buffer.brief, buffer.short]) {
       if (text === "" && widthOf(form) <= room) text = form;
     }
-    if (text === "" && room > 60) text = shorten(tail(name, 1), room, widthOf);
+    if (text === "" && room > 60) text = shorten(buffer.short, room, widthOf);
     if (text === "" && letter === "") return;
     const long = widthOf(text) + extra;
     if (!this.claim((x0 + x1) / 2, (y0 + y1) / 2, upright ? 14 : long, upright ? long : 14)) return;
@@ -435,10 +435,15 @@ export class MapPicture {
   }
 }
 
-// An address, as exactly as ticks this far apart need it.
+// An address in the largest unit in which ticks this far apart, a power of two, need three digits at
+// most, with all that they need: no two are alike.
 function tickText(at, distance) {
-  if (distance < 128 && at >= 1024) return grouped(at);
-  return distance < 128 * 1024 && at >= 1024 * 1024 ? `${grouped(at / 1024)} KiB` : bytes(at);
+  const units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+  let unit = 0;
+  while (unit < units.length - 1 && at >= 1024 ** (unit + 1) && distance * 8 >= 1024 ** (unit + 1)) unit++;
+  const scale = 1024 ** unit;
+  const digits = Math.max(0, Math.ceil(Math.log2(scale / distance)));
+  return digits === 0 ? `${grouped(at / scale)} ${units[unit]}` : `${(at / scale).toFixed(digits)} ${units[unit]}`;
 }
 
 // From the ground up.

@@ -1,7 +1,14 @@
 // The answer in words: how much, which operator makes the peak, why, and what to try first. Every
 // number is from the plan; nothing is said that the plan does not show.
 import { lastReader, loadIf, operatorAt, roleIn } from "./facts.js";
-import { briefly, bytes, percent, plural, printable } from "./format.js";
+import { bytes, percent, plural, printable } from "./format.js";
+
+// What the kinds of advice ask for, in their order.
+export const KINDS = {
+  free: "Same model, same results",
+  interface: "Same network, other inputs or outputs",
+  network: "Another network: train or test it anew",
+};
 
 export const stepText = (plan, step) => {
   const operator = operatorAt(plan, step);
@@ -28,6 +35,21 @@ export function headline(plan, region) {
     return [...parts, ", of which ", { strong: `${bytes(variables)} are variables` }, ", kept between invokes. The rest is largest in ", who, `: ${bytes(rest)}.`];
   }
   return [...parts, plan.isModel ? ". The peak is made by " : ". The peak is in ", who, "."];
+}
+
+// All that a device needs, for the runtimes of which it is known; empty for a problem.
+export function need(plan) {
+  const parts = [];
+  const { running, tflm } = plan;
+  const dynamic = plan.dynamic.length > 0 ? ", and what is allocated at run time" : "";
+  if (running) parts.push({ strong: bytes(running.total_bytes) }, ` with Berth's runtime (on ${running.pointer_bits} bits)${dynamic}`);
+  if (tflm && tflm.refused_operators === 0) {
+    if (parts.length > 0) parts.push("; ");
+    const more = tflm.unknown_operators > 0 ? `at least, since ${plural(tflm.unknown_operators, "operator")} of it ${tflm.unknown_operators === 1 ? "is" : "are"} unknown` : "as smallest arena";
+    parts.push({ strong: bytes(tflm.min_arena_bytes) }, ` with stock TensorFlow Lite Micro (${more}, on 32-bit Arm)`);
+  }
+  if (parts.length > 0) return ["RAM you need on the device: ", ...parts, "."];
+  return plan.notRun ? [`Berth's runtime cannot run it: ${printable(plan.notRun)}.`] : [];
 }
 
 const alwaysLive = (region) =>
@@ -80,7 +102,7 @@ export function advice(plan, region) {
     lines.push({
       title: "Plan it better",
       text: `planner ${plan.planner} is ${bytes(region.height - limit)} above what is proven to be needed.`,
-      options: "--planner best",
+      command: `berth plan ${plan.path} --planner best`,
       saves: region.height - limit,
     });
   }
@@ -94,12 +116,13 @@ function fromProgram(plan, line) {
   const limit = line.limit ? `, limited by ${printable(line.limit)}` : "";
   const named = line.what.replace(/\btensor (\d+)\b/, (text, index) => {
     const buffer = plan.buffers.find((b) => b.subgraph === 0 && b.tensor === Number(index));
-    return buffer ? `${text} (${briefly(buffer.name)})` : text;
+    return buffer ? `${text} (${buffer.brief})` : text;
   });
   return {
     title: capital(printable(named)),
     text: `leaves ${bytes(line.peak_bytes)}${limit}.`,
-    options: line.options ?? "",
+    kind: line.kind ?? "free",
+    command: line.command ?? "",
     saves: line.saved_bytes,
     exact: true,
   };
@@ -117,7 +140,7 @@ function shortenLife(region, buffer) {
         ? `${operatorText(reader)} reads it ${plural((reader.step ?? buffer.last) - region.peak.step, "step")} later`
         : "nobody reads it";
   return {
-    title: `Keep ${briefly(buffer.name)} for a shorter time`,
+    title: `Keep ${buffer.brief} for a shorter time`,
     text: `its ${bytes(buffer.size)} wait through the peak, since ${until}.`,
     saves: region.height - without.bytes,
   };
@@ -135,7 +158,7 @@ function shrink(plan, region, operator) {
   lines.push({
     title: `Make the tensors around ${printable(operator.name)} smaller`,
     text:
-      `what it reads and writes is ${percent(share, region.height)} of the peak, most of it ${briefly(largest.name)}${shape}. ` +
+      `what it reads and writes is ${percent(share, region.height)} of the peak, most of it ${largest.brief}${shape}. ` +
       `A lower input resolution, fewer channels or a larger stride before this step would do. ` +
       `Below ${bytes(rest.bytes)}, ${stepText(plan, rest.step)}, is the next limit.`,
     saves: region.height - rest.bytes,

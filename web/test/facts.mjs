@@ -1,10 +1,10 @@
 // What is derived from a document, tested with node alone.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { letterOf, lastReader, liveAt, loadIf, operatorAt, pairBuffers, readPlan, roleIn } from "../src/facts.js";
-import { briefly, bytes, grouped, printable } from "../src/format.js";
+import { account, letterOf, lastReader, liveAt, loadIf, operatorAt, pairBuffers, readPlan, roleIn } from "../src/facts.js";
+import { brieflyAll, bytes, grouped, printable } from "../src/format.js";
 import { neighbour } from "../src/keys.js";
-import { advice, headline, keptBy, reason } from "../src/prose.js";
+import { advice, headline, keptBy, need, reason } from "../src/prose.js";
 
 // x -> CONV a -> CONV b -> ADD(a, b) c: `a` waits for the ADD.
 const chain = () => ({
@@ -88,12 +88,12 @@ test("the headline names the bytes and the operator; the reason adds up to what 
 test("the program's advice comes in its order, only what saves; without it, what the plan shows", () => {
   const document = chain();
   document.advice = [
-    { topic: "align", what: "align tensors to 4 bytes instead of 16", options: "--align 4", saved_bytes: 2, peak_bytes: 222, limit: "operator 1 CONV_2D" },
-    { topic: "inputs", what: "worse", options: "", saved_bytes: -5, peak_bytes: 229, limit: null },
+    { topic: "align", what: "align tensors to 4 bytes instead of 16", kind: "free", command: "berth plan chain.tflite --align 4", saved_bytes: 2, peak_bytes: 222, limit: "operator 1 CONV_2D" },
+    { topic: "inputs", what: "worse", command: "", saved_bytes: -5, peak_bytes: 229, limit: null },
   ];
   const plan = readPlan(document);
   assert.deepEqual(advice(plan, plan.regions[0]), [
-    { title: "Align tensors to 4 bytes instead of 16", text: "leaves 222 B, limited by operator 1 CONV_2D.", options: "--align 4", saves: 2, exact: true },
+    { title: "Align tensors to 4 bytes instead of 16", text: "leaves 222 B, limited by operator 1 CONV_2D.", kind: "free", command: "berth plan chain.tflite --align 4", saves: 2, exact: true },
   ]);
   const own = readPlan(chain());
   assert.match(advice(own, own.regions[0])[0].title, /CONV_2D/);
@@ -158,6 +158,39 @@ test("numbers read as the program writes them", () => {
 test("names lose what cannot be seen or turns the direction", () => {
   assert.equal(printable("a\u0001\u202eb"), "a\ufffd\ufffdb");
   assert.equal(printable(""), "(no name)");
-  assert.equal(briefly("model/block/conv;model/block/bn"), "block/bn");
-  assert.ok(briefly("x".repeat(500)).length <= 40);
+});
+
+test("short names keep what tells them apart", () => {
+  const mark = (i) => ` #${i}`;
+  const names = ["a/x;m/conv/BiasAdd/Read/resource", "a/y;m/conv_1/BiasAdd/Read/resource", "m/conv_1/Conv2D", "m/conv_2/Conv2D", "same", "same", "x".repeat(500)];
+  assert.deepEqual(brieflyAll(names, 2, mark).slice(0, 6), ["conv/…/resource", "conv_1/…/resource", "conv_1/Conv2D", "conv_2/Conv2D", "same #4", "same #5"]);
+  assert.deepEqual(brieflyAll(names, 1, mark).slice(0, 6), ["conv", "conv_1", "conv_1", "conv_2", "same #4", "same #5"]);
+  assert.ok(brieflyAll(names, 2, mark)[6].length <= 40);
+  assert.deepEqual(brieflyAll(["model/block/conv;model/block/bn"], 2, mark), ["block/bn"]);
+  const many = Array.from({ length: 5000 }, (_, i) => `layer_${i}/BiasAdd/output`);
+  assert.equal(new Set(brieflyAll(many, 2, mark)).size, 5000);
+});
+
+test("the account adds up to the peak, and on to what a device needs", () => {
+  const document = chain();
+  Object.assign(document.peaks[0], { classes: { input: 0, activation: 222 }, alignment_bytes: 2, fragmentation_bytes: 40, overlap_bytes: 8 });
+  const sums = (plan) => {
+    let sum = 0;
+    return account(plan, plan.regions[0]).filter((line) => {
+      if (line.sum) assert.equal(line.bytes, sum);
+      else sum += line.bytes;
+      return line.sum;
+    }).length;
+  };
+  assert.equal(sums(readPlan(document)), 1);
+  document.running = { possible: true, total_bytes: 900, beside_peak_bytes: -16, table_bytes: 100, interpreter_bytes: 392, pointer_bits: 64 };
+  const plan = readPlan(document);
+  assert.equal(sums(plan), 2);
+  const said = (p) => need(p).map((part) => part.strong ?? part).join("");
+  assert.equal(said(plan), "RAM you need on the device: 900 B with Berth's runtime (on 64 bits).");
+  document.forecast = { runtime: "tflm", min_arena_bytes: 1024, refused_operators: 0, unknown_operators: 0 };
+  assert.match(said(readPlan(document)), /; 1\.0 KiB with stock TensorFlow Lite Micro \(as smallest arena, on 32-bit Arm\)\.$/);
+  document.forecast.refused_operators = 1;
+  document.running = { possible: false, why: "operator 1 CUSTOM: no kernel" };
+  assert.equal(said(readPlan(document)), "Berth's runtime cannot run it: operator 1 CUSTOM: no kernel.");
 });

@@ -81,7 +81,10 @@ await test("the page", async (t) => {
   await t.test("says in a sentence how much, which operator, and what to try first", () =>
     withPage(small.path, {}, async (page) => {
       assert.equal(await page.text("#headline"), "This model needs 54.0 KiB of memory for its tensors. The peak is made by CONV_2D in step 2.");
-      assert.match(await page.text("#first-try"), /What to try first \(each was planned[^)]*\)\s+\d+\.\d KiB less/);
+      assert.match(await page.text("#first-try"), /What to try first \(same model, same results; each was planned[^)]*\)\s+26\.6 KiB less \(49\.3 %\)/);
+      assert.match(await page.text("#first-try"), /berth plan models\/mobilenet_v1_0.25_96_int8.tflite --stream auto/);
+      assert.match(await page.text("#need"), /^RAM you need on the device: \d+\.\d KiB with Berth's runtime \(on \d+ bits\); \d+\.\d KiB with stock TensorFlow Lite Micro/);
+      assert.match(await page.text("#account"), /peak of the plan\s+55,296[^]*RAM you need on the device\s+5\d,\d+/);
       assert.match(await page.text("#figures"), /proven optimal/);
       assert.equal(await page.evaluate("document.title"), "54.0 KiB: mobilenet_v1_0.25_96_int8.tflite, memory report");
     }));
@@ -228,6 +231,7 @@ await test("the page", async (t) => {
     const streamed = report("streamed", `${MODELS}/mobilenet_v1_0.25_96_int8.tflite`, "--stream", "max");
     await withPage(streamed.path, {}, async (page) => {
       assert.match(await page.text("#reason"), /Row by row: /);
+      assert.match(await page.text("#first-try"), /--stream max --stream-input/);
       const [tensor, rows] = await page.evaluate(`(() => {
         const { plan, region } = window.berthMap.sides[0];
         const buffer = region.buffers.find((b) => b.ring);
