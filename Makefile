@@ -47,7 +47,8 @@ install: all ## install below PREFIX (/usr/local), inside DESTDIR if that is set
 	@$(CMAKE) -DCMAKE_INSTALL_PREFIX=$(PREFIX) build >/dev/null
 	@$(CMAKE) --install build --prefix $(PREFIX)
 
-test-corpus: all ## every model of ../shared x planners x alignments, guarded (long; QUICK=1: less)
+test-corpus: all ## every model of ../shared x planners x alignments x streaming, guarded (QUICK=1: less)
+	@$(CMAKE) --build build --parallel $(JOBS) --target ways
 	tools/test-corpus --jobs $(JOBS) $(if $(QUICK),--quick)
 
 fuzz: ## mutate a million model files under the sanitizers

@@ -34,3 +34,16 @@ target_include_directories(fuzz_run PRIVATE ${PROJECT_SOURCE_DIR}/src ${CMAKE_CU
 target_link_libraries(fuzz_run PRIVATE berth_run berth_operators berth_graph berth_model berth_arena
                                        berth_plan)
 add_test(NAME run/fuzz COMMAND fuzz_run 3000 1 0 ${fuzz_models})
+
+# One model in every way that must not matter: tools/test-corpus runs it on the reference data,
+# run/ways on the shipped models.
+add_executable(ways run/ways.c)
+target_include_directories(ways PRIVATE ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(ways PRIVATE berth_host berth_optimize berth_stock berth_run berth_operators
+                                   berth_graph berth_model berth_arena berth_plan)
+set(way_models)
+foreach(model control_flow detector_two_outputs_int8 ds_cnn_kws_int8 dynamic_shape lstm_sequence_int8
+              resnet8_int8 resource_variables segmentation_float16 svdf_keyword_int8)
+  list(APPEND way_models ${PROJECT_SOURCE_DIR}/models/${model}.tflite)
+endforeach()
+add_test(NAME run/ways COMMAND ways --quick ${way_models})

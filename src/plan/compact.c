@@ -30,8 +30,8 @@ static uint64_t load_at(const berth_compact_t *buffers, uint32_t count, uint32_t
   return load;
 }
 
-/* The largest load; it is reached where some buffer begins. */
-static uint64_t largest_load(const berth_compact_t *buffers, uint32_t count) {
+/* It is reached where some buffer begins. */
+uint64_t berth_plan_compact_load(const berth_compact_t *buffers, uint32_t count) {
   uint64_t most = 0;
   for (uint32_t i = 0; i < count; i++) {
     uint64_t load = load_at(buffers, count, buffers[i].first);
@@ -125,7 +125,7 @@ bool berth_plan_compact_agrees(const berth_compact_t *buffers, uint32_t count) {
 
 void berth_plan_compact_measure(const berth_compact_t *buffers, uint32_t count, uint32_t *peak,
                                 uint32_t *lower_bound) {
-  uint64_t bound = largest_load(buffers, count);
+  uint64_t bound = berth_plan_compact_load(buffers, count);
   *peak = 0;
   for (uint32_t i = 0; i < count; i++) {
     uint32_t end = buffers[i].offset + buffers[i].size;
@@ -137,7 +137,7 @@ void berth_plan_compact_measure(const berth_compact_t *buffers, uint32_t count, 
 berth_status_t berth_plan_compact(berth_compact_t *buffers, uint32_t count, uint32_t fixed,
                                   bool check, uint32_t *peak, uint32_t *lower_bound) {
   if (check && !berth_plan_compact_agrees(buffers, fixed)) return BERTH_INFEASIBLE;
-  uint64_t bound = largest_load(buffers, count), best = UINT64_MAX;
+  uint64_t bound = berth_plan_compact_load(buffers, count), best = UINT64_MAX;
   order_t winner = BY_SIZE, last = BY_SIZE;
   for (int order = 0; order < ORDERS && best > bound; order++) {
     if (order == BY_LOAD && count > FEW) break;

@@ -30,6 +30,9 @@ berth_status_t berth_plan_compact(berth_compact_t *buffers, uint32_t count, uint
 /* Are all offsets multiples of their alignment, and no two buffers in the same place at once? */
 bool berth_plan_compact_agrees(const berth_compact_t *buffers, uint32_t count);
 
+/* The largest sum of sizes that are live in one step. */
+uint64_t berth_plan_compact_load(const berth_compact_t *buffers, uint32_t count);
+
 /* Peak and load lower bound of a plan that agrees. */
 void berth_plan_compact_measure(const berth_compact_t *buffers, uint32_t count, uint32_t *peak,
                                 uint32_t *lower_bound);

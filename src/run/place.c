@@ -249,7 +249,8 @@ static berth_status_t plan_with(berth_job_t *job, const berth_planner_t *planner
   }
   berth_problem_t problem = {.buffers = buffers, .buffer_count = count};
   berth_plan_options_t options = {.capacity = 0};
-  plan.peak = UINT64_MAX; /* none yet */
+  plan.peak = UINT64_MAX;                                          /* none yet */
+  plan.lower_bound = berth_plan_compact_load(job->buffers, count); /* where a search may stop */
   if (count > 0) memset(plan.placements, 0, count * sizeof *plan.placements);
   size_t bytes;
   berth_status_t status = planner->workspace(&problem, &options, &bytes);
