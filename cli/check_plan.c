@@ -3,6 +3,7 @@
 #include "host/json.h"
 #include "host/plan_check.h"
 #include "host/sharing.h"
+#include "host/streaming_read.h"
 #include "host/text.h"
 #include "options.h"
 
@@ -109,6 +110,18 @@ static int check_plan(const options_t *options, berth_subject_t *subject) {
       own ? berth_offsets_of_model(&subject->model, options->path, &offsets, &complaint)
           : berth_offsets_read(&subject->model, options->second, &offsets, &complaint);
   if (status != BERTH_OK) return failed(&complaint);
+  berth_saved_streaming_t saved = {.run_count = 0};
+  if (!own) status = berth_saved_streaming_read(options->second, &saved, &complaint);
+  if (status == BERTH_OK && saved.run_count > 0) {
+    berth_complain(&complaint, "%s: is a streamed plan, which berth run --plan checks and runs",
+                   options->second);
+    status = BERTH_ERROR_UNSUPPORTED;
+  }
+  berth_saved_streaming_free(&saved);
+  if (status != BERTH_OK) {
+    berth_offsets_free(&offsets);
+    return failed(&complaint);
+  }
   berth_sharing_t *sharing = NULL;
   status = berth_sharing_permissions(subject, &options->subject, true, &sharing, &complaint);
   if (status != BERTH_OK) {

@@ -51,6 +51,14 @@ static bool observe(void *user, const berth_interpreter_t *interpreter, uint32_t
 }
 
 /* One run; the offsets that it used, if `offsets` is not NULL (of the main subgraph). */
+/* Rows of a streamed plan's tensors are gone before anybody could compare them. */
+static berth_status_t refuse_streamed(const berth_runner_t *runner, berth_complaint_t *complaint) {
+  if (runner->streaming == NULL || runner->options.plan_path == NULL) return BERTH_OK;
+  berth_complain(complaint, "%s: is a streamed plan, whose tensors are never whole",
+                 runner->options.plan_path);
+  return BERTH_ERROR_UNSUPPORTED;
+}
+
 static berth_status_t run(const char *path, const berth_runner_options_t *options, uint64_t seed,
                           trace_t *trace, int32_t *offsets, uint32_t offset_count,
                           berth_complaint_t *complaint) {
@@ -61,6 +69,11 @@ static berth_status_t run(const char *path, const berth_runner_options_t *option
   own.user = trace;
   berth_status_t status = berth_runner_open(path, &own, &runner, complaint);
   if (status != BERTH_OK) return status;
+  status = refuse_streamed(&runner, complaint);
+  if (status != BERTH_OK) {
+    berth_runner_close(&runner);
+    return status;
+  }
   uint32_t inputs = berth_model_subgraph(&runner.model, 0).inputs.count;
   for (uint32_t i = 0; i < inputs; i++) {
     berth_value_t value = berth_interpreter_input(&runner.interpreter, i);

@@ -292,7 +292,7 @@ berth_status_t berth_execute(const char *path, const berth_execution_options_t *
   berth_runner_options_t runner_options = options->runner;
   runner_options.observe = observe;
   runner_options.observe_rows = observe_rows;
-  runner_options.reshape = reshape;
+  runner_options.reshape = options->shape_count > 0 ? reshape : NULL;
   runner_options.guard_report = berth_verdict_note;
   runner_options.guard_user = &execution->verdicts;
   runner_options.user = &watch;

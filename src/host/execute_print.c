@@ -260,7 +260,8 @@ bool berth_execution_json(const berth_execution_t *execution, FILE *stream) {
   berth_json_number(&json, "invokes", execution->invokes);
   berth_json_number(&json, "median_ns", nanoseconds(execution->ms_median));
   berth_json_number(&json, "min_ns", nanoseconds(execution->ms_min));
-  if (runner->streaming != NULL) berth_streaming_json(runner->streaming, &json);
+  if (runner->streaming != NULL)
+    berth_streaming_json(runner->streaming, runner->streaming->plan.order, &json);
   if (execution->sample_count > 0) {
     berth_json_open(&json, "samples", '[');
     for (uint32_t i = 0; i < execution->sample_count; i++) {

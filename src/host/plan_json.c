@@ -149,7 +149,7 @@ void berth_plan_json_summary(const berth_plan_report_t *report, berth_json_t *js
   if (outcome != NULL && outcome->status == BERTH_INFEASIBLE) write_obstacle(report, json);
   write_regions(report, json);
   write_outcomes(report, json);
-  if (report->streaming != NULL) berth_streaming_json(report->streaming, json);
+  if (report->streaming != NULL) berth_streaming_json(report->streaming, subject->order, json);
   write_dynamic(subject, json);
   berth_peaks_json(report, json);
 }

@@ -3,6 +3,7 @@
  * runner's own, whose rows are then pushed one after the other, as a camera would.
  */
 #include "host/runner.h"
+#include "host/streaming_read.h"
 #include "host/streaming_verify.h"
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,7 @@
 
 /* The offsets of all tensors, as they were placed. */
 static berth_status_t take_offsets(berth_runner_t *runner, const berth_subject_t *subject,
-                                   const berth_plan_t *plan) {
+                                   const berth_placement_t *placements) {
   uint32_t count = 0;
   for (uint32_t s = 0; s < runner->model.subgraph_count; s++) {
     count += berth_model_subgraph(&runner->model, s).tensor_count;
@@ -22,13 +23,13 @@ static berth_status_t take_offsets(berth_runner_t *runner, const berth_subject_t
   for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
     const berth_label_t *label = &subject->labels[i];
     if (label->subgraph == BERTH_NOBODY || label->kind == BERTH_KIND_VARIABLE) continue;
-    if (plan->placements[i].offset > INT32_MAX) {
+    if (placements[i].offset > INT32_MAX) {
       free(offsets);
       return BERTH_ERROR_OVERFLOW;
     }
-    offsets[subject->graph.bases[label->subgraph] + label->tensor] =
-        (int32_t)plan->placements[i].offset;
+    offsets[subject->graph.bases[label->subgraph] + label->tensor] = (int32_t)placements[i].offset;
   }
+  berth_offsets_free(&runner->offsets);
   runner->offsets = (berth_offsets_t){offsets, count};
   return BERTH_OK;
 }
@@ -52,7 +53,7 @@ static berth_status_t place(berth_runner_t *runner, berth_subject_t *subject,
   }
   if (status == BERTH_OK) {
     berth_complain(complaint, "%s: out of memory", runner->path);
-    status = take_offsets(runner, subject, &outcome.plan);
+    status = take_offsets(runner, subject, outcome.plan.placements);
   }
   berth_outcome_free(&outcome);
   return status;
@@ -64,33 +65,137 @@ static berth_status_t make_frames(berth_runner_t *runner) {
   return runner->frames != NULL ? BERTH_OK : BERTH_ERROR_MEMORY;
 }
 
+/* From now on the interpreter has the streamed plan. Its offsets have been verified, overlaps and
+ * all. */
+static berth_status_t use_plan(berth_runner_t *runner) {
+  runner->options.interpreter.stream = &runner->streaming->plan;
+  runner->options.interpreter.trust_offsets = true;
+  return make_frames(runner);
+}
+
+static berth_status_t search_and_place(berth_runner_t *runner, berth_subject_t *subject,
+                                       berth_complaint_t *complaint) {
+  berth_streaming_options_t wanted = runner->options.streaming;
+  wanted.align = runner->options.interpreter.alignment;
+  berth_status_t status = berth_streaming_make(subject, &wanted, runner->streaming, complaint);
+  if (status != BERTH_OK || runner->streaming->plan.run_count == 0) return status;
+  status = place(runner, subject, complaint);
+  return status == BERTH_OK ? use_plan(runner) : status;
+}
+
+/* A saved plan was verified for the model as it is, and may write over inputs. */
+static berth_status_t check_options(const berth_runner_t *runner, berth_complaint_t *complaint) {
+  bool keeps = runner->options.interpreter.keep_inputs;
+  if (!keeps && runner->options.reshape == NULL) return BERTH_OK;
+  berth_complain(complaint, "%s: a streamed plan cannot be run with %s", runner->options.plan_path,
+                 keeps ? "inputs kept" : "other shapes");
+  return BERTH_ERROR_UNSUPPORTED;
+}
+
+/* Has a saved plan's order one of the model's operators for each step, each after those that it
+ * reads from? */
+static berth_status_t check_order(const berth_runner_t *runner,
+                                  const berth_saved_streaming_t *saved,
+                                  berth_complaint_t *complaint) {
+  berth_subgraph_t graph = berth_model_subgraph(&runner->model, 0);
+  if (saved->order == NULL) return BERTH_OK;
+  bool *made = calloc((size_t)graph.tensor_count + 1, sizeof *made);
+  bool *done = calloc((size_t)graph.operator_count + 1, sizeof *done);
+  bool right = saved->order_count == graph.operator_count;
+  if (made == NULL || done == NULL) {
+    berth_complain(complaint, "%s: out of memory", runner->path);
+    free(made);
+    free(done);
+    return BERTH_ERROR_MEMORY;
+  }
+  for (uint32_t i = 0; i < graph.tensor_count; i++) made[i] = true;
+  for (uint32_t op = 0; op < graph.operator_count; op++) {
+    berth_vector_t outputs = berth_model_operator(&runner->model, 0, op).outputs;
+    for (uint32_t i = 0; i < outputs.count; i++) {
+      if (berth_vector_int(outputs, i) >= 0) made[berth_vector_int(outputs, i)] = false;
+    }
+  }
+  for (uint32_t step = 0; step < graph.operator_count && right; step++) {
+    uint32_t op = saved->order[step];
+    right = op < graph.operator_count && !done[op];
+    if (!right) break;
+    done[op] = true;
+    berth_operator_t what = berth_model_operator(&runner->model, 0, op);
+    for (uint32_t i = 0; i < what.inputs.count; i++) {
+      int32_t tensor = berth_vector_int(what.inputs, i);
+      right = right && (tensor < 0 || made[tensor]);
+    }
+    for (uint32_t i = 0; i < what.outputs.count; i++) {
+      if (berth_vector_int(what.outputs, i) >= 0) made[berth_vector_int(what.outputs, i)] = true;
+    }
+  }
+  free(made);
+  free(done);
+  if (right) return BERTH_OK;
+  berth_complain(complaint,
+                 "%s: the order of the streamed plan is none of the model's operators, each after "
+                 "those that it reads from",
+                 runner->options.plan_path);
+  return BERTH_ERROR_FORMAT;
+}
+
+/* Executes a plan that was saved. */
+static berth_status_t adopt(berth_runner_t *runner, const berth_saved_streaming_t *saved,
+                            berth_subject_t *subject, berth_complaint_t *complaint) {
+  uint32_t align = runner->options.interpreter.alignment;
+  berth_placement_t *placements;
+  berth_status_t status = berth_saved_streaming_adopt(
+      saved, runner->options.plan_path, &runner->offsets, subject, align > 0 ? align : 16,
+      runner->streaming, &placements, complaint);
+  if (status != BERTH_OK) return status;
+  berth_complain(complaint, "%s: out of memory", runner->path);
+  status = take_offsets(runner, subject, placements);
+  free(placements);
+  uint32_t *order = NULL;
+  if (status == BERTH_OK && saved->order != NULL) {
+    order = berth_streaming_take(runner->streaming, saved->order_count, sizeof *order);
+    if (order == NULL) return BERTH_ERROR_MEMORY;
+    memcpy(order, saved->order, saved->order_count * sizeof *order);
+  }
+  runner->streaming->plan.order = order; /* the subject is the model in this order */
+  return status == BERTH_OK ? use_plan(runner) : status;
+}
+
 berth_status_t berth_runner_stream(berth_runner_t *runner, berth_complaint_t *complaint) {
   const berth_interpreter_options_t *interpreter = &runner->options.interpreter;
-  if (runner->options.streaming.mode == BERTH_STREAMING_OFF) return BERTH_OK;
-  berth_streaming_options_t wanted = runner->options.streaming;
-  wanted.align = interpreter->alignment;
+  berth_saved_streaming_t saved = {.run_count = 0};
+  berth_status_t status = BERTH_OK;
+  if (runner->options.plan_path != NULL) {
+    status = berth_saved_streaming_read(runner->options.plan_path, &saved, complaint);
+    if (status == BERTH_OK && saved.run_count > 0) {
+      status = check_options(runner, complaint);
+      if (status == BERTH_OK) status = check_order(runner, &saved, complaint);
+    }
+  }
+  if (status != BERTH_OK ||
+      (saved.run_count == 0 && runner->options.streaming.mode == BERTH_STREAMING_OFF)) {
+    berth_saved_streaming_free(&saved);
+    return status;
+  }
   berth_subject_options_t options = {.align =
                                          interpreter->alignment > 0 ? interpreter->alignment : 16,
-                                     .keep_inputs = interpreter->keep_inputs};
+                                     .keep_inputs = interpreter->keep_inputs,
+                                     .order = saved.order};
   berth_subject_t subject;
-  berth_status_t status = berth_subject_open(runner->path, &options, &subject, complaint);
-  if (status != BERTH_OK) return status;
-  runner->streaming = calloc(1, sizeof *runner->streaming);
-  if (runner->streaming == NULL) {
-    berth_complain(complaint, "%s: out of memory", runner->path);
-    status = BERTH_ERROR_MEMORY;
-  }
+  status = berth_subject_open(runner->path, &options, &subject, complaint);
   if (status == BERTH_OK) {
-    status = berth_streaming_make(&subject, &wanted, runner->streaming, complaint);
+    berth_complain(complaint, "%s: out of memory", runner->path);
+    runner->streaming = calloc(1, sizeof *runner->streaming);
+    if (runner->streaming == NULL) {
+      status = BERTH_ERROR_MEMORY;
+    } else if (saved.run_count > 0) {
+      status = adopt(runner, &saved, &subject, complaint);
+    } else {
+      status = search_and_place(runner, &subject, complaint);
+    }
+    berth_subject_close(&subject);
   }
-  if (status == BERTH_OK && runner->streaming->plan.run_count > 0) {
-    status = place(runner, &subject, complaint);
-    if (status == BERTH_OK) status = make_frames(runner);
-    runner->options.interpreter.stream = &runner->streaming->plan;
-    runner->options.interpreter.trust_offsets =
-        true; /* they have been verified, overlaps and all */
-  }
-  berth_subject_close(&subject);
+  berth_saved_streaming_free(&saved);
   if (runner->streaming != NULL) runner->streaming->network.model = &runner->model;
   return status;
 }

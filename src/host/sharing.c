@@ -55,6 +55,18 @@ static berth_status_t reorder(const berth_model_t *model, const uint32_t *order,
   return status;
 }
 
+/* Lets the subject's model be the one in this order, and keeps the order. */
+static berth_status_t take_order(berth_subject_t *subject, uint32_t *order, void **bytes) {
+  uint8_t *reordered;
+  uint64_t size;
+  berth_status_t status = reorder(&subject->model, order, &reordered, &size);
+  if (status != BERTH_OK) return status;
+  *bytes = reordered;
+  status = berth_model_open(reordered, size, &subject->model, NULL);
+  if (status == BERTH_OK) subject->order = subject->memory[BERTH_SUBJECT_ORDER] = order;
+  return status;
+}
+
 berth_status_t berth_sharing_order(berth_subject_t *subject, const berth_subject_options_t *options,
                                    void **bytes, berth_complaint_t *complaint) {
   berth_sharing_t *sharing = NULL;
@@ -80,18 +92,22 @@ berth_status_t berth_sharing_order(berth_subject_t *subject, const berth_subject
   if (status == BERTH_OK) {
     status = berth_order_find(&subject->graph, sharing, &settings, workspace, room, order, &result);
   }
-  if (status == BERTH_OK && result.changed) {
-    uint8_t *reordered;
-    uint64_t size;
-    status = reorder(&subject->model, order, &reordered, &size);
-    if (status == BERTH_OK) {
-      *bytes = reordered;
-      status = berth_model_open(reordered, size, &subject->model, NULL);
-    }
-  }
+  if (status == BERTH_OK && result.changed) status = take_order(subject, order, bytes);
   free(workspace);
-  free(order);
+  if (subject->order == NULL) free(order);
   free(sharing);
+  return status == BERTH_OK ? BERTH_OK : failed(subject, status, complaint);
+}
+
+berth_status_t berth_sharing_reorder(berth_subject_t *subject, const uint32_t *given, void **bytes,
+                                     berth_complaint_t *complaint) {
+  uint32_t operators = berth_model_subgraph(&subject->model, 0).operator_count;
+  *bytes = NULL;
+  uint32_t *order = malloc(((size_t)operators + 1) * sizeof *order);
+  if (order == NULL) return failed(subject, BERTH_ERROR_MEMORY, complaint);
+  memcpy(order, given, operators * sizeof *order);
+  berth_status_t status = take_order(subject, order, bytes);
+  if (subject->order == NULL) free(order);
   return status == BERTH_OK ? BERTH_OK : failed(subject, status, complaint);
 }
 

@@ -11,6 +11,11 @@
 berth_status_t berth_sharing_order(berth_subject_t *subject, const berth_subject_options_t *options,
                                    void **bytes, berth_complaint_t *complaint);
 
+/* The same with an order of the caller's, one operator for each step and each after those that it
+ * reads from. */
+berth_status_t berth_sharing_reorder(berth_subject_t *subject, const uint32_t *order, void **bytes,
+                                     berth_complaint_t *complaint);
+
 /* Adds a pair to the subject's problem, of relation share, for each tensor that takes another one's
  * place by Berth's contracts; `*pairs`, on the heap, holds all pairs then. With `diagonal`, pairs
  * of relation head, too. Slices of CONCATENATION and SPLIT, which a pair cannot say, keep memory of

@@ -199,9 +199,8 @@ static berth_status_t decide(berth_streaming_t *s, const berth_subject_t *subjec
   return status == BERTH_OK ? choose(s, subject, options->mode, align, complaint) : status;
 }
 
-berth_status_t berth_streaming_make(berth_subject_t *subject,
-                                    const berth_streaming_options_t *options,
-                                    berth_streaming_t *streaming, berth_complaint_t *complaint) {
+berth_status_t berth_streaming_open(berth_streaming_t *streaming, const berth_subject_t *subject,
+                                    berth_complaint_t *complaint) {
   memset(streaming, 0, sizeof *streaming);
   streaming->path = subject->path;
   if (!subject->is_model || subject->problem.region_count > 1) {
@@ -209,12 +208,25 @@ berth_status_t berth_streaming_make(berth_subject_t *subject,
     return BERTH_ERROR_UNSUPPORTED;
   }
   uint32_t steps = berth_model_subgraph(&subject->model, 0).operator_count;
-  if (options->mode == BERTH_STREAMING_OFF || steps == 0) return BERTH_OK;
-  uint32_t align = options->align != 0 ? options->align : 16;
+  if (steps == 0) return BERTH_OK;
   berth_complain(complaint, "%s: cannot be streamed", subject->path);
   berth_status_t status = read_network(streaming, subject, complaint);
   if (status == BERTH_OK) status = make_stream(streaming, steps);
-  if (status == BERTH_OK) status = decide(streaming, subject, options, align, complaint);
+  if (status == BERTH_ERROR_MEMORY) out_of_memory(subject, complaint);
+  if (status != BERTH_OK) berth_streaming_free(streaming);
+  return status;
+}
+
+berth_status_t berth_streaming_make(berth_subject_t *subject,
+                                    const berth_streaming_options_t *options,
+                                    berth_streaming_t *streaming, berth_complaint_t *complaint) {
+  uint32_t align = options->align != 0 ? options->align : 16;
+  berth_status_t status = berth_streaming_open(streaming, subject, complaint);
+  if (status != BERTH_OK || options->mode == BERTH_STREAMING_OFF ||
+      streaming->network.model == NULL) {
+    return status;
+  }
+  status = decide(streaming, subject, options, align, complaint);
   if (status == BERTH_ERROR_MEMORY) out_of_memory(subject, complaint);
   if (status != BERTH_OK) {
     berth_streaming_free(streaming);

@@ -78,6 +78,11 @@ berth_status_t berth_streaming_make(berth_subject_t *subject,
                                     berth_streaming_t *streaming, berth_complaint_t *complaint);
 void berth_streaming_free(berth_streaming_t *streaming);
 
+/* The part of it before the search: contracts, rows, the schedule of all steps. Without operators,
+ * network.model stays NULL. */
+berth_status_t berth_streaming_open(berth_streaming_t *streaming, const berth_subject_t *subject,
+                                    berth_complaint_t *complaint);
+
 /* Plans the subject as berth_planning_run does and, if it is a streamed plan's (`streaming` is not
  * NULL), with its default budget, and verifies the plan. `outcome` is to be freed in any case. */
 berth_status_t berth_streaming_plan(berth_streaming_t *streaming, const berth_subject_t *subject,
@@ -90,6 +95,10 @@ berth_status_t berth_streaming_plan(berth_streaming_t *streaming, const berth_su
 berth_status_t berth_streaming_set(berth_streaming_t *streaming, const berth_subject_t *subject,
                                    const berth_stream_run_t *runs, uint32_t run_count,
                                    uint32_t align);
+
+/* Buffers and pairs anew, after a change of `rings`. */
+void berth_streaming_fit(berth_streaming_t *streaming, const berth_subject_t *subject,
+                         uint32_t align);
 
 /* Zeroed memory that berth_streaming_free frees; NULL if there is none. */
 void *berth_streaming_take(berth_streaming_t *streaming, size_t count, size_t element);

@@ -60,6 +60,13 @@ static void write_run(const berth_streaming_t *s, const berth_stream_run_t *run,
   berth_json_number(json, "first", run->first);
   berth_json_number(json, "last", run->last);
   berth_json_number(json, "block_rows", run->block);
+  berth_json_open(json, "push_inputs", '[');
+  berth_vector_t inputs = berth_model_subgraph(s->network.model, 0).inputs;
+  for (uint32_t i = 0; i < inputs.count && i < 32; i++) {
+    if (run->push_inputs >> i & 1u) berth_json_number(json, NULL, i);
+  }
+  berth_json_close(json, ']');
+  berth_json_bool(json, "pull_outputs", run->pull_outputs);
   berth_json_open(json, "rings", '[');
   uint32_t tensors[RINGS_MAX], count = rings_of(s, run, tensors, RINGS_MAX);
   for (uint32_t i = 0; i < count; i++) {
@@ -75,8 +82,13 @@ static void write_run(const berth_streaming_t *s, const berth_stream_run_t *run,
   berth_json_close(json, '}');
 }
 
-void berth_streaming_json(const berth_streaming_t *s, berth_json_t *json) {
+void berth_streaming_json(const berth_streaming_t *s, const uint32_t *order, berth_json_t *json) {
   berth_json_open(json, "streaming", '{');
+  if (order != NULL) {
+    berth_json_open(json, "order", '[');
+    for (uint32_t i = 0; i < s->plan.step_count; i++) berth_json_number(json, NULL, order[i]);
+    berth_json_close(json, ']');
+  }
   berth_json_open(json, "runs", '[');
   for (uint32_t i = 0; i < s->plan.run_count; i++) write_run(s, &s->plan.runs[i], json);
   berth_json_close(json, ']');

@@ -9,7 +9,8 @@
  */
 bool berth_streaming_print(const berth_streaming_t *streaming, FILE *stream);
 
-/* The key "streaming" and its value. */
-void berth_streaming_json(const berth_streaming_t *streaming, berth_json_t *json);
+/* The key "streaming" and its value. `order`: of the subject. */
+void berth_streaming_json(const berth_streaming_t *streaming, const uint32_t *order,
+                          berth_json_t *json);
 
 #endif

@@ -199,6 +199,11 @@ static void make_pairs(berth_streaming_t *s) {
   }
 }
 
+void berth_streaming_fit(berth_streaming_t *s, const berth_subject_t *subject, uint32_t align) {
+  make_buffers(s, subject, align);
+  make_pairs(s);
+}
+
 berth_status_t berth_streaming_set(berth_streaming_t *s, const berth_subject_t *subject,
                                    const berth_stream_run_t *runs, uint32_t run_count,
                                    uint32_t align) {
@@ -208,8 +213,6 @@ berth_status_t berth_streaming_set(berth_streaming_t *s, const berth_subject_t *
                                   .run_count = run_count,
                                   .rings = s->rings};
   berth_status_t status = measure_runs(s);
-  if (status != BERTH_OK) return status;
-  make_buffers(s, subject, align);
-  make_pairs(s);
-  return BERTH_OK;
+  if (status == BERTH_OK) berth_streaming_fit(s, subject, align);
+  return status;
 }

@@ -69,12 +69,13 @@ static berth_status_t tensor_buffers(const char *path, const berth_graph_t *grap
   return BERTH_OK;
 }
 
-/* The model in its best order, and its lifetimes anew. */
-static berth_status_t take_best_order(berth_subject_t *subject,
-                                      const berth_subject_options_t *options,
-                                      berth_complaint_t *complaint) {
-  berth_status_t status =
-      berth_sharing_order(subject, options, &subject->memory[BERTH_SUBJECT_ORDERED], complaint);
+/* The model in its best or a given order, and its lifetimes anew. */
+static berth_status_t take_order(berth_subject_t *subject, const berth_subject_options_t *options,
+                                 berth_complaint_t *complaint) {
+  void **bytes = &subject->memory[BERTH_SUBJECT_ORDERED];
+  berth_status_t status = options->best_order
+                              ? berth_sharing_order(subject, options, bytes, complaint)
+                              : berth_sharing_reorder(subject, options->order, bytes, complaint);
   if (status != BERTH_OK || subject->memory[BERTH_SUBJECT_ORDERED] == NULL) return status;
   free(subject->memory[BERTH_SUBJECT_GROUND]);
   subject->memory[BERTH_SUBJECT_GROUND] = NULL;
@@ -95,8 +96,8 @@ static berth_status_t read_model(berth_subject_t *subject, const berth_subject_o
   }
   status = analyse(subject->path, &subject->model, options, !options->keep_foldable,
                    &subject->memory[BERTH_SUBJECT_GROUND], &subject->graph, complaint);
-  if (status == BERTH_OK && options->best_order) {
-    status = take_best_order(subject, options, complaint);
+  if (status == BERTH_OK && (options->best_order || options->order != NULL)) {
+    status = take_order(subject, options, complaint);
   }
   if (status != BERTH_OK) return status;
 

@@ -46,6 +46,7 @@ typedef struct berth_subject_options {
   bool diagonal;           /* with `share`: by what TFLM's reference kernels permit instead, and an
                               output may also reach into a dying input (stock/diagonal.h) */
   bool best_order;         /* models only: operators in the order with the smallest peak */
+  const uint32_t *order;   /* or in this one: the operator of each step; NULL: the file's order */
   bool kernels; /* models only: plan the scratch and workspace of Berth's own kernels along */
 } berth_subject_options_t;
 
@@ -71,7 +72,8 @@ enum {
   BERTH_SUBJECT_LABELS,
   BERTH_SUBJECT_REGIONS,
   BERTH_SUBJECT_KERNELS, /* what plans scratch and workspace along */
-  BERTH_SUBJECT_ORDERED, /* bytes of the model with its operators in the best order */
+  BERTH_SUBJECT_ORDERED, /* bytes of the model with its operators in another order */
+  BERTH_SUBJECT_ORDER,   /* that order */
   BERTH_SUBJECT_SHARING, /* pairs of buffers that share memory */
   BERTH_SUBJECT_BLOCKS
 };
@@ -80,8 +82,9 @@ typedef struct berth_subject {
   const char *path;
   bool is_model;
   berth_host_map_t map;
-  berth_model_t model; /* if is_model */
-  berth_graph_t graph; /* if is_model */
+  berth_model_t model;   /* if is_model */
+  const uint32_t *order; /* the file's operator for each operator of `model`; NULL: the same */
+  berth_graph_t graph;   /* if is_model */
   berth_problem_t problem;
   berth_buffer_t *buffers; /* those of `problem` */
   berth_label_t *labels;   /* of each buffer */

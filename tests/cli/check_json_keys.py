@@ -17,13 +17,14 @@ M = "models/resnet8_int8.tflite"
 COMMANDS = {
     "plan": ["plan models/custom_op.tflite", "plan docs/worked_example.csv --capacity 1M",
              "plan %s --region sram=32K@1 --region psram=8M@10 --planner all" % M,
-             "plan %s --print-memory-usage --conflicts --capacity 1M" % M],
+             "plan %s --print-memory-usage --conflicts --capacity 1M" % M,
+             "plan models/ds_cnn_kws_int8.tflite --stream max --stream-input --order best"],
     "inspect": ["inspect models/custom_op.tflite", "inspect %s --runtime tflm" % M,
                 "inspect models/segmentation_float16.tflite --instances 2",
                 "inspect models/control_flow.tflite --print-memory-usage",
                 "inspect %s --runtime tflite --conflicts" % M],
     "run": ["run %s --profile --guard --print-allocations" % M,
-            "run %s --watch --invokes 4" % M, "run %s --replay models/reference/resnet8_int8" % M],
+            "run %s --watch --invokes 4" % M, "run %s --stream max" % M, "run %s --replay models/reference/resnet8_int8" % M],
     "sweep": ["plan %s --sweep regions" % M, "plan models/segmentation_float16.tflite --sweep "
               "resolution", "run %s --sweep resolution=32:48:16" % M],
     "check": ["check models/custom_op.tflite --max-arena 1M", "check %s --max-arena 1K" % M,

@@ -1,0 +1,94 @@
+/* berth run --plan with a plan that berth plan --stream has saved: executed as it is, and refused
+ * where anything in it is wrong. */
+#include "program.h"
+
+#define MODEL "models/mobilenet_v1_0.25_96_int8.tflite"
+
+static void a_saved_plan_runs_as_it_is(void **state) {
+  (void)state;
+  static const char *const options[] = {"", "--stream-input", "--align 64", "--order best",
+                                        "--stream auto"};
+  assert_status("berth run " MODEL " --fill random:4 --output-dir $dir", 0);
+  assert_status("mv $dir/out0.bin $dir/whole.bin", 0);
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    char command[1024];
+    snprintf(
+        command, sizeof command,
+        "berth plan --stream max %s " MODEL " -o $dir/plan.json >/dev/null && "
+        "berth run " MODEL " --plan $dir/plan.json --fill random:4 --output-dir $dir --guard && "
+        "cmp $dir/out0.bin $dir/whole.bin && "
+        "berth run " MODEL " --plan $dir/plan.json --json >$dir/a.json && "
+        "grep -q '\"block_rows\"' $dir/a.json && "
+        "for f in plan a; do grep -o '\"peak_bytes\": [0-9]*' $dir/$f.json | head -1 >$dir/$f; "
+        "done && cmp $dir/plan $dir/a",
+        options[i]);
+    assert_status(command, 0);
+  }
+}
+
+/* The same runs, with one thing changed: what is said of it. */
+static void what_is_wrong_in_a_saved_plan_is_refused(void **state) {
+  (void)state;
+  static const struct {
+    const char *edit, *says;
+  } bad[] = {
+      {"s/\"rows\": 9,/\"rows\": 6,/", "row "},                          /* too small a ring */
+      {"s/\"rows\": 9,/\"rows\": 900,/", "ring 1 of the streamed plan"}, /* rows it hasn't */
+      {"s/\"rows\": 9,/\"rows\": 0,/", "ring 1 of the streamed plan"},   /* none */
+      {"s/\"rows\": 9,/\"rows\": 9.5,/", "no whole number"},
+      {"s/\"tensor\": 9, \"rows\"/\"tensor\": 900, \"rows\"/", "ring 1 of the streamed plan"},
+      {"s/\"tensor\": 9, \"rows\"/\"tensor\": 18, \"rows\"/", "ring 1 of the streamed plan"},
+      {"s/\"first\": 1, *\"last\": 3/\"first\": 3, \"last\": 1/", "run 1 of the streamed plan"},
+      {"s/\"first\": 1, *\"last\": 3/\"first\": 0, \"last\": 3/", "run 1 of the streamed plan"},
+      {"s/\"first\": 5, *\"last\": 6/\"first\": 5, \"last\": 99/", "run 2 of the streamed plan"},
+      {"s/\"block_rows\": 4/\"block_rows\": 0/", "run 1 of the streamed plan"},
+      {"s/\"block_rows\": 4/\"block_rows\": 48/", "is overwritten"}, /* more than rings have */
+      {"s/\"offset\": 384/\"offset\": 0/", "is overwritten"},        /* the input over its output */
+      {"s/\"offset\": 384/\"offset\": 8/", "misaligned"},
+      {"s/\"offset\": 384/\"offset\": null/", "tensor 0 of the streamed plan has no offset"},
+      {"s/\"offset\": 384/\"offset\": 2000000000/", "beyond a gigabyte"},
+      {"s/\"streaming\": {/\"streaming\": {\"order\": [0, 1, 2],/",
+       "the order of the streamed plan"},
+      {"s/\"streaming\": {/\"streaming\": {\"order\": [1, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, "
+       "13,"
+       " 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30],/",
+       "the order of the streamed plan"},
+      {"s/\"runs\": \\[/\"runs\": [7,/", "a run of the streamed plan is no object"},
+      {"s/\"runs\": \\[/\"runs\": [/; $d", "line "}, /* cut off */
+  };
+  assert_status("berth plan --stream max " MODEL " -o $dir/plan.json", 0);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    char command[1024];
+    /* Runs are on lines of their own: joined first, so that an edit may span keys. */
+    snprintf(command, sizeof command,
+             "tr '\\n' ' ' <$dir/plan.json | sed 's/{\"id\"/\\n&/g' >$dir/flat.json; "
+             "sed '%s' $dir/flat.json >$dir/bad.json; ! cmp -s $dir/flat.json $dir/bad.json",
+             bad[i].edit);
+    assert_status(command, 0);
+    assert_refused("berth run " MODEL " --plan $dir/bad.json --output-dir $dir/none", 1,
+                   bad[i].says);
+    assert_says(err, "bad.json");
+    assert_status("test -e $dir/none/out0.bin", 1);
+  }
+}
+
+static void other_commands_say_that_a_plan_is_streamed(void **state) {
+  (void)state;
+  assert_status("berth plan --stream max " MODEL " -o $dir/plan.json", 0);
+  assert_refused("berth check-plan " MODEL " $dir/plan.json", 1, "is a streamed plan");
+  assert_refused("berth bisect " MODEL " --plan $dir/plan.json", 1, "is a streamed plan");
+  assert_refused("berth run --compare none " MODEL " --plan $dir/plan.json", 1,
+                 "is a streamed plan");
+  assert_refused("berth run --keep-inputs " MODEL " --plan $dir/plan.json", 1, "inputs kept");
+  assert_refused("berth run --set-shape 0=1,48,48,3 " MODEL " --plan $dir/plan.json", 1,
+                 "other shapes");
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_saved_plan_runs_as_it_is),
+      cmocka_unit_test(what_is_wrong_in_a_saved_plan_is_refused),
+      cmocka_unit_test(other_commands_say_that_a_plan_is_streamed),
+  };
+  return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
