@@ -153,6 +153,15 @@ static bool settle_run(const char *command, options_t *options) {
   return true;
 }
 
+/* What `optimize` wants besides. */
+static bool settle_optimize(const char *command, const options_t *options) {
+  if (options->subject.diagonal && options->optimization.kernels != BERTH_TFLM_REFERENCE) {
+    return wrong(command,
+                 "--overlap diagonal is for reference kernels: --kernel-set contradicts it", NULL);
+  }
+  return true;
+}
+
 /* What `report` wants besides. */
 static bool settle_report(const char *command, options_t *options) {
   if (options->all_planners) return wrong(command, "one planner at a time", NULL);
@@ -206,6 +215,7 @@ bool options_parse(int argc, char **argv, unsigned command, options_t *options) 
   if (options->path == NULL && command != FOR_DIFF) return wrong(argv[0], "which file?", NULL);
   if (!settle_files(argv[0], options)) return false;
   if (command == FOR_REPORT && !settle_report(argv[0], options)) return false;
+  if (command == FOR_OPTIMIZE && !settle_optimize(argv[0], options)) return false;
   return command == FOR_RUN || command == FOR_BISECT ? settle_run(argv[0], options)
                                                      : settle(argv[0], options);
 }

@@ -129,8 +129,10 @@ static berth_status_t build(job_t *job) {
 /* ---- Order and plan -------------------------------------------------------------------------- */
 
 static berth_stock_plan_options_t stock_options(const job_t *job) {
-  return (berth_stock_plan_options_t){
-      .overlap = job->options->overlap, .kernels = job->options->kernels, .abi = BERTH_ABI_ARM};
+  return (berth_stock_plan_options_t){.overlap = job->options->overlap,
+                                      .diagonal = job->options->diagonal,
+                                      .kernels = job->options->kernels,
+                                      .abi = BERTH_ABI_ARM};
 }
 
 static berth_status_t order(job_t *job) {
@@ -211,12 +213,15 @@ static bool to_stream(void *user, const void *data, size_t size) {
 
 /* Runs what was written, under its temporary name, against the original. */
 static berth_status_t prove(job_t *job, const char *written) {
-  berth_proof_options_t options = {.seeds = SEEDS,
-                                   .invokes = INVOKES,
-                                   .allow_rounding = job->result->scales_folded > 0,
-                                   .reshape = job->options->shape_count > 0 ? reshape : NULL,
-                                   .user = job,
-                                   .messages = job->options->messages};
+  berth_proof_options_t options = {
+      .seeds = SEEDS,
+      .invokes = INVOKES,
+      .allow_rounding = job->result->scales_folded > 0,
+      .reshape = job->options->shape_count > 0 ? reshape : NULL,
+      .user = job,
+      .foreign = job->result->plan.foreign && job->result->plan.offsets != NULL,
+      .stock = {.abi = BERTH_ABI_ARM, .kernels = job->options->kernels},
+      .messages = job->options->messages};
   berth_status_t status =
       berth_prove(job->path, written, &options, &job->result->proof, job->complaint);
   job->result->proven = status == BERTH_OK;

@@ -25,6 +25,7 @@ typedef struct berth_optimization_options {
   bool keep_order;         /* the file's order of operators */
   bool no_plan;            /* no plan in the metadata */
   berth_overlap_t overlap; /* which tensors may share memory in the plan */
+  bool diagonal;           /* with overlap INPLACE: also as far as reference loops allow */
   berth_tflm_kernel_set_t kernels; /* of the firmware: their scratch is planned for */
   bool no_verify;                  /* don't run original and result */
   const berth_named_shape_t *shapes;

@@ -16,6 +16,21 @@ static void line(FILE *stream, const char *label, uint64_t before, uint64_t afte
   fputc('\n', stream);
 }
 
+static void print_rehearsal(const berth_proof_t *proof, FILE *stream) {
+  if (!proof->rehearsed) return;
+  if (proof->clobbered) {
+    fprintf(stream, "Proof failed   in TFLM's arena: %s\n", proof->clobber);
+    return;
+  }
+  fprintf(stream, "               %u operators played in TFLM's arena", proof->played);
+  if (proof->in_order > 0) {
+    fprintf(stream, ", %u of them access by access%s", proof->in_order,
+            proof->with_bytes ? ", with the runs' bytes" : "");
+  }
+  fprintf(stream, ":\n               all %s bytes that they read are still there then\n",
+          berth_grouped(proof->checked).text);
+}
+
 static void print_proof(const berth_proof_t *proof, FILE *stream) {
   if (berth_proof_holds(proof) && proof->differ) {
     fprintf(
@@ -23,14 +38,10 @@ static void print_proof(const berth_proof_t *proof, FILE *stream) {
         "Proof          %u runs of original and result: equal but for rounding, which makes up to\n"
         "               %.3g of an output's largest magnitude\n",
         proof->runs, proof->largest);
-    return;
-  }
-  if (berth_proof_holds(proof)) {
+  } else if (berth_proof_holds(proof)) {
     fprintf(stream, "Proof          %u runs of original and result: %s bytes of outputs equal\n",
             proof->runs, berth_grouped(proof->bytes).text);
-    return;
-  }
-  if (proof->differ) {
+  } else if (proof->differ) {
     fprintf(stream,
             "Proof failed   output %u differs from byte %" PRIu64
             " on (seed %u, invoke %u), by up to %.3g\n",
@@ -40,22 +51,63 @@ static void print_proof(const berth_proof_t *proof, FILE *stream) {
     fprintf(stream, "Proof failed   %u finding%s of the guard, first: %s\n", proof->findings,
             proof->findings == 1 ? "" : "s", proof->finding);
   }
+  print_rehearsal(proof, stream);
 }
 
-/* Which outputs take an input's place, a line for each reason. */
+/* The operators whose outputs share memory for the same reason as share number `first`, a few on
+ * each line. */
+static void print_operators(const berth_stock_plan_t *plan, uint32_t first, uint32_t alike,
+                            FILE *stream) {
+  const char *label = alike == 1 ? "operator" : "operators";
+  uint32_t told = 0;
+  for (uint32_t i = first; i < plan->share_count; i++) {
+    const berth_stock_share_t *share = &plan->shares[i];
+    if (share->diagonal || strcmp(share->reason, plan->shares[first].reason) != 0) continue;
+    if (told % 12 == 0) fprintf(stream, "%s               %s", told > 0 ? "\n" : "", label);
+    fprintf(stream, " %u", share->op);
+    told++;
+  }
+  fputc('\n', stream);
+}
+
+/* Is this the first share of its reason? */
+static bool is_first(const berth_stock_plan_t *plan, uint32_t index, uint32_t *alike) {
+  *alike = 0;
+  for (uint32_t i = 0; i < plan->share_count; i++) {
+    if (plan->shares[i].diagonal != plan->shares[index].diagonal ||
+        strcmp(plan->shares[i].reason, plan->shares[index].reason) != 0) {
+      continue;
+    }
+    if (i < index) return false;
+    (*alike)++;
+  }
+  return true;
+}
+
+/* Which outputs take an input's place, or reach into it, by reason. */
 static void print_shares(const berth_stock_plan_t *plan, FILE *stream) {
+  bool told[2] = {false, false};
   for (uint32_t i = 0; i < plan->share_count; i++) {
     const berth_stock_share_t *share = &plan->shares[i];
-    bool told = false;
-    uint32_t operators = 0;
-    for (uint32_t k = 0; k < plan->share_count; k++) {
-      if (strcmp(plan->shares[k].reason, share->reason) != 0) continue;
-      if (k < i) told = true;
-      operators++;
+    uint32_t alike;
+    if (!is_first(plan, i, &alike)) continue;
+    const char *label = told[share->diagonal] ? "" : share->diagonal ? "Diagonal" : "In place";
+    told[share->diagonal] = true;
+    fprintf(stream, "%-14s %u output%s %s an input: %s\n", label, alike, alike == 1 ? "" : "s",
+            share->diagonal ? "into" : "over", share->reason);
+    if (!share->diagonal) {
+      print_operators(plan, i, alike, stream);
+      continue;
     }
-    if (told) continue;
-    fprintf(stream, "%-14s %u output%s over an input: %s\n", i == 0 ? "In place" : "", operators,
-            operators == 1 ? "" : "s", share->reason);
+    for (uint32_t k = i; k < plan->share_count; k++) {
+      const berth_stock_share_t *other = &plan->shares[k];
+      if (!other->diagonal || strcmp(other->reason, share->reason) != 0) continue;
+      fprintf(stream,
+              "               operator %u %s: begins %s bytes before tensor %u, %s are enough; %s "
+              "in common\n",
+              other->op, berth_builtin_name(other->code), berth_grouped(other->gap).text,
+              other->input, berth_grouped(other->distance).text, berth_grouped(other->bytes).text);
+    }
   }
 }
 
@@ -82,6 +134,13 @@ void berth_optimization_print(const berth_optimization_t *optimization,
     fprintf(stream, "Plan           %15s bytes%s%s\n", berth_grouped(o->plan.head_bytes).text,
             o->plan.known ? ", scratch included" : ", without any scratch",
             o->plan.head_bytes == o->plan.lower_bound ? "; proven: none is smaller" : "");
+    if (o->plan.left_out > 0) {
+      fprintf(stream,
+              "               without %u tensor%s that are left to TFLM: while they are live, a "
+              "kernel\n"
+              "               runs whose scratch is not known\n",
+              o->plan.left_out, o->plan.left_out == 1 ? "" : "s");
+    }
   } else if (!options->no_plan) {
     fputs("Plan           none: TFLM's own is as good\n", stream);
   }
@@ -132,6 +191,21 @@ static void proof_json(const berth_proof_t *proof, berth_json_t *json) {
   }
   berth_json_number(json, "findings", proof->findings);
   if (proof->findings > 0) berth_json_string(json, "finding", proof->finding);
+  if (proof->rehearsed) {
+    berth_json_open_line(json, "rehearsal", '{');
+    berth_json_number(json, "operators", proof->played);
+    berth_json_number(json, "in_order", proof->in_order);
+    berth_json_number(json, "bytes_read", proof->checked);
+    berth_json_bool(json, "with_bytes", proof->with_bytes);
+    if (proof->clobbered) {
+      berth_json_string(json, "fault", proof->clobber);
+    } else {
+      berth_json_null(json, "fault");
+    }
+    berth_json_close(json, '}');
+  } else {
+    berth_json_null(json, "rehearsal");
+  }
   berth_json_close(json, '}');
 }
 
@@ -147,15 +221,21 @@ static void need_json(const char *key, const berth_stock_need_t *need, berth_jso
   berth_json_close(json, '}');
 }
 
-static void shares_json(const berth_stock_plan_t *plan, berth_json_t *json) {
-  berth_json_open(json, "in_place", '[');
+/* The shares of one kind. */
+static void shares_json(const berth_stock_plan_t *plan, bool diagonal, berth_json_t *json) {
+  berth_json_open(json, diagonal ? "diagonal" : "in_place", '[');
   for (uint32_t i = 0; i < plan->share_count; i++) {
     const berth_stock_share_t *share = &plan->shares[i];
+    if (share->diagonal != diagonal) continue;
     berth_json_open_line(json, NULL, '{');
     berth_json_number(json, "operator", share->op);
     berth_json_number(json, "input", share->input);
     berth_json_number(json, "output", share->output);
     berth_json_number(json, "bytes", share->bytes);
+    if (diagonal) {
+      berth_json_number(json, "distance", share->gap);
+      berth_json_number(json, "safe_distance", share->distance);
+    }
     berth_json_string(json, "reason", share->reason);
     berth_json_close(json, '}');
   }
@@ -204,7 +284,10 @@ void berth_optimization_json(const berth_optimization_t *optimization,
     berth_json_number(&json, "head_bytes", o->plan.head_bytes);
     berth_json_number(&json, "lower_bound_bytes", o->plan.lower_bound);
     berth_json_bool(&json, "with_scratch", o->plan.known);
-    shares_json(&o->plan, &json);
+    berth_json_number(&json, "left_to_tflm", o->plan.left_out);
+    berth_json_bool(&json, "reference_kernels_only", o->plan.foreign);
+    shares_json(&o->plan, false, &json);
+    shares_json(&o->plan, true, &json);
     berth_json_open_line(&json, "offsets", '[');
     for (uint32_t i = 0; i < o->plan.count; i++) {
       berth_json_signed(&json, NULL, o->plan.offsets[i]);

@@ -2,6 +2,7 @@
 #include "host/prove.h"
 #include "host/fill.h"
 #include "host/verdict.h"
+#include "stock/rehearsal.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,6 +92,107 @@ static void compare_outputs(const berth_runner_t *a, const berth_runner_t *b, ui
   }
 }
 
+/* ---- The plan in stock TFLM's arena ------------------------------------------------------------
+ */
+
+typedef struct play {
+  const berth_model_t *model;
+  berth_tflm_forecast_t stock;
+  bool forecast; /* there is one */
+  berth_rehearsal_t rehearsal;
+  bool open;
+  uint32_t next; /* operator of the main subgraph */
+  berth_status_t status;
+  const berth_interpreter_t *interpreter; /* that knows values */
+} play_t;
+
+static void note_fault(const play_t *play, berth_proof_t *proof) {
+  const berth_rehearsal_fault_t *fault = &play->rehearsal.fault;
+  char reader[160] = "the application", writer[64] = "scratch was used there";
+  proof->clobbered = true;
+  if (fault->op != BERTH_REHEARSAL_NOBODY) {
+    berth_runner_operator_text(play->model, fault->subgraph, fault->op, reader, sizeof reader);
+  }
+  if (fault->differs) {
+    snprintf(writer, sizeof writer, "it had got another value");
+  } else if (fault->by == BERTH_REHEARSAL_NOBODY) {
+    snprintf(writer, sizeof writer, "nothing was written there");
+  } else if (fault->by != BERTH_REHEARSAL_SCRATCH) {
+    snprintf(writer, sizeof writer, "tensor %u was written over it", fault->by);
+  }
+  snprintf(proof->clobber, sizeof proof->clobber, "%s would read byte %llu of tensor %u when %s",
+           reader, (unsigned long long)fault->byte, fault->tensor, writer);
+}
+
+/* Everything in the arena, and one run in it without values. That TFLM doesn't take the model is no
+ * failure; there is nothing to play then. */
+static berth_status_t open_play(const berth_model_t *model, const berth_proof_options_t *options,
+                                play_t *play, berth_proof_t *proof, berth_complaint_t *complaint) {
+  berth_status_t status = berth_tflm_forecast(model, &options->stock, &play->stock, NULL);
+  play->model = model;
+  play->forecast = status == BERTH_OK;
+  if (status == BERTH_ERROR_MEMORY) {
+    berth_complain(complaint, "out of memory");
+    return status;
+  }
+  if (status != BERTH_OK) return BERTH_OK;
+  status =
+      berth_rehearsal_open(model, play->stock.buffers, play->stock.buffer_count, &play->rehearsal);
+  play->open = status == BERTH_OK;
+  if (play->open) status = berth_rehearsal_play(&play->rehearsal);
+  if (status == BERTH_OK) {
+    proof->rehearsed = true;
+    proof->played = play->rehearsal.operators;
+    proof->in_order = play->rehearsal.in_order;
+    proof->checked = play->rehearsal.bytes_read;
+    if (play->rehearsal.faulty) note_fault(play, proof);
+    return BERTH_OK;
+  }
+  if (!options->foreign && status != BERTH_ERROR_MEMORY) return BERTH_OK; /* too large */
+  berth_complain(complaint, "the plan cannot be played to prove it: %s", berth_status_text(status));
+  return status < 0 ? status : BERTH_ERROR_UNSUPPORTED;
+}
+
+static void close_play(play_t *play) {
+  if (play->open) berth_rehearsal_close(&play->rehearsal);
+  if (play->forecast) berth_tflm_forecast_free(&play->stock);
+}
+
+static const uint8_t *value_of(void *user, uint32_t subgraph, uint32_t tensor, uint64_t *bytes) {
+  const play_t *play = user;
+  berth_value_t value = berth_interpreter_tensor(play->interpreter, subgraph, tensor);
+  *bytes = value.bytes;
+  return value.data;
+}
+
+/* After each operator: the same with the bytes that it read and wrote. Some are skipped by the
+ * interpreter, not by TFLM. */
+static bool play_operator(void *user, const berth_interpreter_t *interpreter, uint32_t subgraph,
+                          uint32_t op) {
+  play_t *play = user;
+  (void)interpreter;
+  bool along = subgraph == 0 && play->rehearsal.value != NULL;
+  while (along && play->next <= op && play->status == BERTH_OK) {
+    play->status = berth_rehearsal_operator(&play->rehearsal, play->next++);
+  }
+  return play->status == BERTH_OK;
+}
+
+/* One invoke, played along. */
+static berth_status_t invoke_and_play(berth_runner_t *runner, play_t *play, berth_proof_t *proof) {
+  bool along = play->rehearsal.value != NULL;
+  play->next = 0;
+  play->status = BERTH_OK;
+  if (along) berth_rehearsal_begin(&play->rehearsal);
+  berth_status_t status = berth_interpreter_invoke(&runner->interpreter);
+  if (status == BERTH_ERROR_CANCELLED && play->status != BERTH_OK) return BERTH_ERROR_UNSUPPORTED;
+  if (status != BERTH_OK || !along) return status;
+  berth_rehearsal_end(&play->rehearsal);
+  proof->with_bytes = true;
+  if (play->rehearsal.faulty && !proof->clobbered) note_fault(play, proof);
+  return BERTH_OK;
+}
+
 /* ---- Running --------------------------------------------------------------------------------- */
 
 /* The same values into both models' inputs. */
@@ -105,8 +207,10 @@ static void fill_inputs(const berth_runner_t *a, const berth_runner_t *b, uint64
   }
 }
 
-static berth_status_t invoke(berth_runner_t *runner, berth_complaint_t *complaint) {
-  berth_status_t status = berth_interpreter_invoke(&runner->interpreter);
+static berth_status_t invoke(berth_runner_t *runner, play_t *play, berth_proof_t *proof,
+                             berth_complaint_t *complaint) {
+  berth_status_t status = play != NULL ? invoke_and_play(runner, play, proof)
+                                       : berth_interpreter_invoke(&runner->interpreter);
   if (status != BERTH_OK) {
     berth_complain(complaint, "%s: cannot be run to prove the result: %s", runner->path,
                    berth_status_text(status));
@@ -114,7 +218,7 @@ static berth_status_t invoke(berth_runner_t *runner, berth_complaint_t *complain
   return status;
 }
 
-static berth_status_t run_both(berth_runner_t *original, berth_runner_t *result,
+static berth_status_t run_both(berth_runner_t *original, berth_runner_t *result, play_t *play,
                                const berth_proof_options_t *options, berth_proof_t *proof,
                                berth_complaint_t *complaint) {
   berth_subgraph_t a = berth_model_subgraph(&original->model, 0);
@@ -130,8 +234,8 @@ static berth_status_t run_both(berth_runner_t *original, berth_runner_t *result,
     berth_interpreter_reset(&result->interpreter);
     for (uint32_t i = 0; i < options->invokes && status == BERTH_OK; i++) {
       fill_inputs(original, result, &state);
-      status = invoke(original, complaint);
-      if (status == BERTH_OK) status = invoke(result, complaint);
+      status = invoke(original, NULL, proof, complaint);
+      if (status == BERTH_OK) status = invoke(result, play, proof, complaint);
       if (status == BERTH_OK) compare_outputs(original, result, seed, i, proof);
       proof->runs++;
     }
@@ -152,20 +256,32 @@ berth_status_t berth_prove(const char *original, const char *result,
                                   .reshape = options->reshape,
                                   .user = options->user,
                                   .messages = options->messages};
-  berth_runner_options_t watched = {.guard = true,
-                                    .guard_report = berth_verdict_note,
-                                    .guard_user = verdicts,
-                                    .messages = options->messages};
+  play_t play = {.next = 0};
+  berth_runner_options_t watched = {
+      .interpreter = {.no_reuse = options->foreign, .ignore_model_plan = options->foreign},
+      .observe = options->foreign ? play_operator : NULL,
+      .user = &play,
+      .guard = true,
+      .guard_report = berth_verdict_note,
+      .guard_user = verdicts,
+      .messages = options->messages};
   berth_runner_t a, b;
   berth_status_t status = berth_runner_open(original, &alone, &a, complaint);
   if (status == BERTH_OK) {
     status = berth_runner_open(result, &watched, &b, complaint);
     if (status == BERTH_OK) {
-      status = run_both(&a, &b, options, &fresh, complaint);
+      status = open_play(&b.model, options, &play, &fresh, complaint);
+      play.interpreter = &b.interpreter;
+      play.rehearsal.user = &play;
+      /* Operators inside of calls are played without values. */
+      bool along = options->foreign && fresh.rehearsed && b.model.subgraph_count == 1;
+      if (along) play.rehearsal.value = value_of;
+      if (status == BERTH_OK) status = run_both(&a, &b, &play, options, &fresh, complaint);
       fresh.findings = verdicts->count;
       if (verdicts->count > 0) {
         berth_verdict_text(&b.model, &verdicts->findings[0], fresh.finding, sizeof fresh.finding);
       }
+      close_play(&play);
       berth_runner_close(&b);
     }
     berth_runner_close(&a);

@@ -3,11 +3,17 @@
  *
  * Both get the same pseudo-random inputs, several invokes in a row (so that state carries over) for
  * each of several seeds, and all outputs are compared byte by byte. Used by `berth optimize`.
+ *
+ * In addition the plan in the result is rehearsed where stock TFLM puts everything
+ * (stock/rehearsal.h). A foreign plan, which Berth cannot run in, is proven by that: the result
+ * then runs with every tensor in memory of its own, and each operator's accesses are played with
+ * its bytes in TFLM's arena, in the order of TFLM's reference kernel.
  */
 #ifndef BERTH_SRC_HOST_PROVE_H
 #define BERTH_SRC_HOST_PROVE_H
 
 #include "host/runner.h"
+#include "stock/tflm_forecast.h"
 
 /* What rounding at other places may cost: more is an error somewhere. */
 #define BERTH_PROOF_ROUNDING 1e-4
@@ -19,7 +25,9 @@ typedef struct berth_proof_options {
   /* Gives the original's inputs other shapes (berth_interpreter_resize_input); may be NULL. */
   berth_status_t (*reshape)(void *user, berth_interpreter_t *interpreter);
   void *user;
-  FILE *messages; /* what prepare has to say; NULL: none */
+  bool foreign;                /* the result's plan is none that Berth can run in */
+  berth_tflm_settings_t stock; /* of the firmware, for the rehearsal; its plan is the result's */
+  FILE *messages;              /* what prepare has to say; NULL: none */
 } berth_proof_options_t;
 
 typedef struct berth_proof {
@@ -35,6 +43,13 @@ typedef struct berth_proof {
                         largest magnitude */
   uint32_t findings; /* of the guard */
   char finding[512]; /* the first of them in words */
+  bool rehearsed;    /* the plan was played in stock TFLM's arena; likewise below */
+  bool with_bytes;   /* and the bytes of each run with it */
+  uint32_t played;   /* operators */
+  uint32_t in_order; /* of them, those with an output over an operand, played access by access */
+  uint64_t checked;  /* bytes read in one run */
+  bool clobbered;    /* something was read that had been overwritten: */
+  char clobber[256]; /* what, in words */
 } berth_proof_t;
 
 /* Runs both files. OK also if they differ or the guard finds something. Errors: those of opening
@@ -46,7 +61,7 @@ berth_status_t berth_prove(const char *original, const char *result,
 /* Do they compute the same, and did every operator keep to its memory? */
 static inline bool berth_proof_holds(const berth_proof_t *proof) {
   bool rounded = proof->allowed && proof->largest <= BERTH_PROOF_ROUNDING;
-  return (!proof->differ || rounded) && proof->findings == 0;
+  return (!proof->differ || rounded) && proof->findings == 0 && !proof->clobbered;
 }
 
 #endif

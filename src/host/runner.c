@@ -68,7 +68,10 @@ static void on_event(void *user, const berth_event_t *event) {
     fprintf(out, "berth: %s: %s (%s): %s\n", runner->path, name, types, event->why);
     break;
   case BERTH_EVENT_PLAN:
-    fprintf(out, "berth: %s: %s\n", runner->path, event->why);
+    fprintf(out, "berth: %s: %s%s\n", runner->path, event->why,
+            runner->options.interpreter.offsets == NULL && runner->offsets.offsets == NULL
+                ? " (--ignore-model-plan runs it without the plan in its file)"
+                : "");
     break;
   case BERTH_EVENT_DYNAMIC:
     if (runner->options.verbose) {

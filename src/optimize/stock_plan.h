@@ -4,7 +4,9 @@
  * scratch it places itself, around the tensors that have offsets. So tensors and scratch are
  * planned together, by TFLM's own lifetimes, and the forecast, which places scratch as TFLM does,
  * says what becomes of it. Outputs take an input's place where both TFLM's kernel (stock/overlap.h)
- * and Berth's permit it, so that Berth can run, and prove, what it plans.
+ * and Berth's permit it, so that Berth can run, and prove, what it plans; diagonal overlaps are for
+ * TFLM's reference kernels alone. Every plan is rehearsed (stock/rehearsal.h) before it is
+ * returned.
  *
  * Order first, then plan the model that has it:
  *
@@ -23,6 +25,9 @@
 /* Zero-initialise for the defaults. */
 typedef struct berth_stock_plan_options {
   berth_overlap_t overlap;
+  bool diagonal; /* with overlap INPLACE: what TFLM's reference kernels permit, and an output may
+                    also reach into a dying input (stock/diagonal.h). Berth can't run in such a
+                    plan. */
   berth_tflm_kernel_set_t kernels; /* for scratch */
   berth_abi_t abi;
   uint64_t work_limit;       /* of the search for an order; 0: its default */
@@ -30,13 +35,18 @@ typedef struct berth_stock_plan_options {
   void *progress_user;
 } berth_stock_plan_options_t;
 
-/* An output that takes an input's place. */
+/* An output that takes an input's place, or reaches into it. */
 typedef struct berth_stock_share {
-  uint32_t op;    /* of the main subgraph */
+  uint32_t op; /* of the main subgraph */
+  berth_builtin_t code;
   uint32_t input; /* tensors of it */
   uint32_t output;
-  uint64_t bytes;     /* that both have */
-  bool view;          /* the operator then has nothing to do */
+  uint64_t bytes; /* that both have */
+  bool view;      /* the operator then has nothing to do */
+  bool diagonal;  /* the output begins before the input: by `gap` bytes, of which `distance` are
+                     needed */
+  uint64_t gap;
+  uint64_t distance;
   const char *reason; /* why the kernel survives it; static */
 } berth_stock_share_t;
 
@@ -50,6 +60,8 @@ typedef struct berth_stock_plan {
   uint64_t lower_bound;    /* no plan of this order, and of these shares, has a smaller head */
   bool known;              /* the forecast knows all kernels; else scratch may come on top */
   uint32_t left_out;       /* tensors left to TFLM, being live beside scratch of unknown size */
+  bool foreign; /* Berth's own runtime cannot run in it, only TFLM can: diagonal overlaps,
+                   or lifetimes within a step */
   berth_stock_share_t *shares; /* heap */
   uint32_t share_count;
 } berth_stock_plan_t;
@@ -61,7 +73,8 @@ berth_status_t berth_stock_order(const berth_model_t *model,
                                  berth_order_result_t *result);
 
 /* Plans a model in its file's order, whatever plan it carries. Errors: MEMORY, OVERFLOW (beyond
- * what TFLM's offsets can say), FORMAT (no lifetimes), INTERNAL. */
+ * what TFLM's offsets can say), FORMAT (no lifetimes), UNSUPPORTED (too large to be rehearsed,
+ * which a foreign plan must be), INTERNAL. */
 berth_status_t berth_stock_plan_make(const berth_model_t *model,
                                      const berth_stock_plan_options_t *options,
                                      berth_stock_plan_t *plan);

@@ -41,4 +41,7 @@ uint64_t berth_stencil_distance(const berth_stencil_t *stencil);
 bool berth_stock_diagonal(const berth_model_t *model, uint32_t subgraph, uint32_t op,
                           uint32_t input, uint64_t *distance);
 
+/* Why that distance is safe, for people; static. */
+const char *berth_stock_diagonal_reason(berth_builtin_t code);
+
 #endif

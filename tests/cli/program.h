@@ -42,13 +42,17 @@ static int run(const char *command) {
 }
 
 /* Writes a file into $dir. */
-static inline void write_file(const char *name, const char *text) {
+static inline void write_bytes(const char *name, const void *data, size_t size) {
   char path[256];
   snprintf(path, sizeof path, "%s/%s", dir, name);
   FILE *file = fopen(path, "wb");
   assert_non_null(file);
-  fputs(text, file);
+  assert_int_equal(fwrite(data, 1, size, file), size);
   assert_int_equal(fclose(file), 0);
+}
+
+static inline void write_file(const char *name, const char *text) {
+  write_bytes(name, text, strlen(text));
 }
 
 static inline void assert_status(const char *command, int expected) {

@@ -1,6 +1,8 @@
 /* berth optimize, as a user runs it: what it writes is proven, atomic, and planned for TFLM. */
 #include "program.h"
 
+#include "graph/network.h"
+
 static void the_written_model_carries_the_smallest_plan_and_runs_alike(void **state) {
   (void)state;
   assert_status("berth optimize models/mobilenet_v1_0.25_96_int8.tflite -o $dir/m.tflite", 0);
@@ -75,6 +77,58 @@ static void an_output_that_cannot_be_written_is_a_failure(void **state) {
   assert_status("test ! -e $dir/x.tflite", 0);
 }
 
+static void diagonal_overlaps_are_proven_in_the_reference_order(void **state) {
+  (void)state;
+  assert_status("berth optimize models/mobilenet_v1_0.25_96_int8.tflite --overlap diagonal "
+                "-o $dir/d.tflite",
+                0);
+  assert_says(out, "36,880");
+  assert_says(out, "DEPTHWISE_CONV_2D: begins 832 bytes before tensor 27, 832 are enough");
+  assert_says(out, "access by access, with the runs' bytes");
+  assert_status("berth inspect $dir/d.tflite --runtime tflm", 0);
+  assert_says(out, "following the model's offline plan");
+  assert_says(out, "36,880");
+  /* Berth's own kernels read in another order, and say so. */
+  assert_status("berth run $dir/d.tflite", 1);
+  assert_says(err, "--ignore-model-plan");
+  assert_status("berth run $dir/d.tflite --ignore-model-plan", 0);
+  assert_status("berth optimize models/resnet8_int8.tflite --overlap diagonal --json", 0);
+  assert_says(out, "\"safe_distance\": ");
+  assert_says(out, "\"reference_kernels_only\": true");
+  assert_says(out, "\"with_bytes\": true");
+  assert_refused(
+      "berth optimize models/resnet8_int8.tflite --overlap diagonal --kernel-set cmsis-nn", 2,
+      "reference kernels");
+}
+
+/* BATCH_MATMUL of CMSIS-NN wants scratch, nobody knows how much: what is live beside it is left to
+ * TFLM, the rest is planned. */
+static void what_is_beside_scratch_of_unknown_size_is_not_planned(void **state) {
+  (void)state;
+  static network_t net;
+  static const int pool[] = {BERTH_PADDING_VALID, 2, 2, 2, 2};
+  for (int i = 0; i < 3; i++) tensor(&net, 0, BERTH_TYPE_FLOAT32, "1x8x8x4", 0);
+  for (int i = 0; i < 2; i++) tensor(&net, 0, BERTH_TYPE_FLOAT32, "1x4x4x4", 0);
+  op(&net, 0, BERTH_BUILTIN_ADD, "0 0", "1");
+  op(&net, 0, BERTH_BUILTIN_ADD, "1 1", "2");
+  call(&net, 0, BERTH_BUILTIN_MAX_POOL_2D, "2", "3", pool, 5);
+  op(&net, 0, BERTH_BUILTIN_BATCH_MATMUL, "3 3", "4");
+  net.subgraphs[0].inputs = "0", net.subgraphs[0].outputs = "4";
+  build(&net);
+  write_bytes("u.tflite", net.file.bytes, net.file.size);
+  assert_status("berth optimize $dir/u.tflite -o $dir/v.tflite --kernel-set cmsis-nn", 0);
+  assert_says(out, "an operator's kernel is not known");
+  assert_says(out, "without 2 tensors that are left to TFLM");
+  assert_says(out, "bytes of outputs equal");
+  assert_status("berth optimize $dir/u.tflite -o $dir/v.tflite --kernel-set cmsis-nn --json", 0);
+  assert_says(out, "\"left_to_tflm\": 2");
+  assert_says(out, "\"with_scratch\": false");
+  assert_status("berth optimize $dir/u.tflite -o $dir/w.tflite --json", 0);
+  assert_says(out, "\"left_to_tflm\": 0");
+  assert_says(out, "\"with_scratch\": true");
+  assert_status("! cmp -s $dir/v.tflite $dir/w.tflite", 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_written_model_carries_the_smallest_plan_and_runs_alike),
@@ -83,6 +137,8 @@ int main(void) {
       cmocka_unit_test(a_model_that_cannot_be_run_is_not_written_unproven),
       cmocka_unit_test(an_open_batch_is_fixed_with_all_shapes_that_follow),
       cmocka_unit_test(json_names_the_sizes_and_the_proof),
+      cmocka_unit_test(diagonal_overlaps_are_proven_in_the_reference_order),
+      cmocka_unit_test(what_is_beside_scratch_of_unknown_size_is_not_planned),
       cmocka_unit_test(an_output_that_cannot_be_written_is_a_failure),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -2,6 +2,9 @@
 #include "test.h"
 
 #include "host/prove.h"
+#include "optimize/offline.h"
+#include "optimize/stock_plan.h"
+#include "optimize/write.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -88,11 +91,81 @@ static void a_model_with_other_inputs_is_no_result(void **state) {
                    BERTH_ERROR_INTERNAL);
 }
 
+/* MODEL with a diagonal plan for stock TFLM; `tensor`, if it is planned, lies `nearer` bytes before
+ * its place. */
+static void write_diagonal(char *path, uint32_t tensor, int32_t nearer) {
+  berth_host_map_t map;
+  berth_model_t model;
+  berth_edit_t edit;
+  berth_stock_plan_t plan;
+  uint8_t *bytes;
+  uint64_t size;
+  assert_int_equal(berth_host_open_model(MODEL, &map, &model, NULL), BERTH_OK);
+  berth_stock_plan_options_t options = {.diagonal = true, .abi = BERTH_ABI_ARM};
+  assert_int_equal(berth_stock_plan_make(&model, &options, &plan), BERTH_OK);
+  assert_true(plan.foreign && tensor < plan.count && plan.offsets[tensor] >= nearer);
+  plan.offsets[tensor] -= nearer;
+  assert_int_equal(berth_edit_open(&model, &edit), BERTH_OK);
+  assert_int_equal(berth_offline_put(&edit, plan.offsets, plan.count), BERTH_OK);
+  assert_int_equal(berth_edit_bytes(&edit, NULL, &bytes, &size, NULL), BERTH_OK);
+  int file = mkstemp(path);
+  assert_true(file >= 0);
+  assert_int_equal(write(file, bytes, (size_t)size), (ssize_t)size);
+  close(file);
+  free(bytes);
+  berth_edit_close(&edit);
+  berth_stock_plan_free(&plan);
+  berth_host_unmap(&map);
+}
+
+/* The tensor that the first diagonal overlap of MODEL reaches into. */
+static uint32_t first_reached(void) {
+  berth_host_map_t map;
+  berth_model_t model;
+  berth_stock_plan_t plan;
+  assert_int_equal(berth_host_open_model(MODEL, &map, &model, NULL), BERTH_OK);
+  berth_stock_plan_options_t options = {.diagonal = true, .abi = BERTH_ABI_ARM};
+  assert_int_equal(berth_stock_plan_make(&model, &options, &plan), BERTH_OK);
+  uint32_t tensor = UINT32_MAX;
+  for (uint32_t i = 0; i < plan.share_count && tensor == UINT32_MAX; i++) {
+    const berth_stock_share_t *share = &plan.shares[i];
+    if (share->diagonal && share->gap - share->distance < 16) tensor = share->input;
+  }
+  berth_stock_plan_free(&plan);
+  berth_host_unmap(&map);
+  assert_true(tensor != UINT32_MAX);
+  return tensor;
+}
+
+static void a_foreign_plan_is_proven_in_the_order_of_tflms_kernels(void **state) {
+  (void)state;
+  uint32_t tensor = first_reached();
+  for (int32_t nearer = 0; nearer <= 16; nearer += 16) {
+    char path[] = "/tmp/berth-prove-XXXXXX";
+    write_diagonal(path, tensor, nearer);
+    berth_complaint_t complaint;
+    berth_proof_options_t options = {
+        .seeds = 1, .invokes = 2, .foreign = true, .stock = {.abi = BERTH_ABI_ARM}};
+    berth_proof_t proof;
+    if (berth_prove(MODEL, path, &options, &proof, &complaint) != BERTH_OK) {
+      fail_msg("%s", complaint.text);
+    }
+    unlink(path);
+    assert_true(proof.rehearsed && proof.in_order > 0);
+    assert_false(proof.differ); /* in memory of its own */
+    assert_int_equal(proof.clobbered, nearer > 0);
+    assert_int_equal(berth_proof_holds(&proof), nearer == 0);
+    if (nearer == 0) assert_true(proof.with_bytes);
+    if (nearer > 0) assert_non_null(strstr(proof.clobber, "was written over it"));
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_model_equals_itself),
       cmocka_unit_test(other_weights_are_found_out),
       cmocka_unit_test(an_equal_copy_is_no_difference),
+      cmocka_unit_test(a_foreign_plan_is_proven_in_the_order_of_tflms_kernels),
       cmocka_unit_test(a_model_with_other_inputs_is_no_result),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

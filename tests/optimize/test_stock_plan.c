@@ -127,6 +127,64 @@ static void shipped_models_run_with_their_plans(void **state) {
   }
 }
 
+/* Diagonal overlaps come on top, never at the cost of the head. */
+static void diagonal_heads_are_never_larger(void **state) {
+  (void)state;
+  char path[512], message[BERTH_HOST_MESSAGE];
+  snprintf(path, sizeof path, "%s/corpus/figures.csv", shared());
+  berth_host_map_t table;
+  if (berth_host_map(path, &table, message) != BERTH_OK) {
+    print_message("no reference data: skipped\n");
+    skip();
+  }
+  berth_csv_t csv = berth_csv_over((const char *)table.data, table.size);
+  berth_csv_field_t row[32];
+  size_t count;
+  uint32_t models = 0, smaller = 0;
+  while (berth_csv_row(&csv, row, 32, &count) == BERTH_CSV_ROW) {
+    uint64_t head;
+    char name[128];
+    if (!berth_csv_number(row[HEAD], &head)) continue;
+    berth_csv_copy(row[MODEL], name);
+    snprintf(path, sizeof path, "%s/corpus/%s/model.tflite", shared(), name);
+    berth_host_map_t map;
+    berth_model_t model;
+    assert_int_equal(berth_host_open_model(path, &map, &model, message), BERTH_OK);
+    berth_stock_plan_options_t options = {.abi = BERTH_ABI_64};
+    berth_stock_plan_t in_place, diagonal;
+    assert_int_equal(berth_stock_plan_make(&model, &options, &in_place), BERTH_OK);
+    options.diagonal = true;
+    if (berth_stock_plan_make(&model, &options, &diagonal) != BERTH_OK) fail_msg("%s", name);
+    if (diagonal.head_bytes > in_place.head_bytes) {
+      fail_msg("%s: %u instead of %u", name, (unsigned)diagonal.head_bytes,
+               (unsigned)in_place.head_bytes);
+    }
+    smaller += diagonal.head_bytes < in_place.head_bytes;
+    for (uint32_t i = 0; i < diagonal.share_count; i++) {
+      const berth_stock_share_t *share = &diagonal.shares[i];
+      assert_true(share->bytes > 0 && strlen(share->reason) > 10);
+      if (share->diagonal) assert_true(diagonal.foreign && share->gap >= share->distance);
+    }
+    models++;
+    berth_stock_plan_free(&in_place);
+    berth_stock_plan_free(&diagonal);
+    berth_host_unmap(&map);
+  }
+  berth_host_unmap(&table);
+  print_message("%u models, %u of them smaller\n", models, smaller);
+  assert_true(models > 50 && smaller > 30);
+}
+
+/* The tensors of called subgraphs by TFLM's own count: nothing is left to gain. */
+static void called_subgraphs_are_planned_by_tflms_lifetimes(void **state) {
+  (void)state;
+  figures_t figures =
+      plan_of(BERTH_SOURCE_DIR "/models/control_flow.tflite", NULL, BERTH_OVERLAP_INPLACE);
+  assert_true(figures.known);
+  assert_int_equal(figures.head, figures.bound);
+  assert_int_equal(figures.head, 848);
+}
+
 static void what_is_live_beside_unknown_scratch_is_left_to_tflm(void **state) {
   (void)state;
   char message[BERTH_HOST_MESSAGE];
@@ -200,6 +258,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_head_is_the_lower_bound_on_every_recorded_model),
       cmocka_unit_test(shipped_models_run_with_their_plans),
+      cmocka_unit_test(diagonal_heads_are_never_larger),
+      cmocka_unit_test(called_subgraphs_are_planned_by_tflms_lifetimes),
       cmocka_unit_test(what_is_live_beside_unknown_scratch_is_left_to_tflm),
       cmocka_unit_test(the_order_counts_scratch),
       cmocka_unit_test(no_kernel_is_listed_twice_or_without_a_reason),
