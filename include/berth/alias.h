@@ -90,7 +90,8 @@ typedef bool (*berth_alias_conflict_t)(void *user, uint32_t a, uint32_t b);
 
 /* Are offsets that are given right? `offsets[t]` is where tensor t is (of graph->tensors), or
  * UINT64_MAX for one whose place isn't given. INFEASIBLE: there are conflicts, each of which
- * `conflict` (may be NULL) is told, a < b; OK: there are none. Workspace as for berth_alias_find.
+ * `conflict` (may be NULL) is told, a < b; OK: there are none. OVERFLOW: a tensor would end beyond
+ * 2^64. Workspace as for berth_alias_find.
  * Quadratic in the number of given offsets. */
 berth_status_t berth_alias_check(const berth_graph_t *graph, const berth_sharing_t *sharing,
                                  const berth_alias_options_t *options, const uint64_t *offsets,

@@ -14,6 +14,7 @@
  * allocator and TVM do 1 and 2, without 3.
  */
 #include "berth/alias.h"
+#include "plan/round.h"
 #include "plan/workspace.h"
 #include <string.h>
 
@@ -136,7 +137,7 @@ typedef struct link {
   uint64_t offset;
 } link_t;
 
-/* The bytes of all parts together; UINT64_MAX if one's size is unknown. */
+/* The bytes of all parts together; UINT64_MAX if that is too much, or one's size is unknown. */
 static uint64_t sum_of(const search_t *s, berth_vector_t parts) {
   uint64_t sum = 0;
   for (uint32_t i = 0; i < parts.count; i++) {
@@ -144,6 +145,7 @@ static uint64_t sum_of(const search_t *s, berth_vector_t parts) {
     if (tensor == BERTH_NO_TENSOR) continue;
     const berth_graph_tensor_t *part = &s->graph->tensors[tensor];
     if (part->allocation == BERTH_ALLOCATION_DYNAMIC) return UINT64_MAX;
+    if (part->bytes > UINT64_MAX - sum) return UINT64_MAX;
     sum += part->bytes;
   }
   return sum;
@@ -267,10 +269,6 @@ static bool join(search_t *s, uint32_t part, uint32_t whole, uint64_t offset) {
 
 /* ---- Load ----------------------------------------------------------------------------------- */
 
-static uint64_t round_up(uint64_t bytes, uint64_t align) {
-  return (bytes + align - 1) / align * align;
-}
-
 /* The largest sum of what is live in one step; wraps around at 2^64 as sums and differences do,
  * which cancels out. */
 static uint64_t peak_load(search_t *s) {
@@ -278,7 +276,7 @@ static uint64_t peak_load(search_t *s) {
   memset(s->load, 0, ((size_t)steps + 1) * sizeof *s->load);
   for (uint32_t i = 0; i < s->graph->tensor_count; i++) {
     if (!takes_part(s, i) || s->aliases[i].root != i) continue;
-    uint64_t bytes = round_up(s->graph->tensors[i].bytes, s->options->align);
+    uint64_t bytes = berth_round_up(s->graph->tensors[i].bytes, s->options->align);
     s->load[s->aliases[i].first] += bytes;
     s->load[s->aliases[i].last + 1] -= bytes;
   }
@@ -426,6 +424,11 @@ berth_status_t berth_alias_check(const berth_graph_t *graph, const berth_sharing
   search_t s = {.graph = graph, .sharing = sharing, .options = options, .given = offsets};
   berth_status_t status = start(&s, workspace, workspace_bytes);
   if (status != BERTH_OK) return status;
+  for (uint32_t i = 0; i < graph->tensor_count; i++) {
+    if (offsets[i] != UINT64_MAX && graph->tensors[i].bytes > UINT64_MAX - offsets[i]) {
+      return BERTH_ERROR_OVERFLOW;
+    }
+  }
   bool any = false;
   for (uint32_t i = 0; i < graph->tensor_count; i++) {
     if (offsets[i] == UINT64_MAX) continue;

@@ -3,6 +3,7 @@
  * Everything is checked before it is multiplied or rounded, since shapes come from a file.
  */
 #include "berth/graph.h"
+#include "plan/round.h"
 
 static uint32_t element_bits(berth_tensor_type_t type) {
   /* Stock runtimes keep a resource as the 32-bit number by which its owner knows it. */
@@ -58,7 +59,7 @@ berth_status_t berth_graph_buffers(const berth_graph_t *graph, uint32_t align,
     if (tensor->bytes > (uint64_t)INT64_MAX - unit) return BERTH_ERROR_OVERFLOW;
 
     berth_buffer_t buffer =
-        berth_buffer((tensor->bytes + unit - 1) / unit * unit, tensor->first, tensor->last);
+        berth_buffer(berth_round_up(tensor->bytes, unit), tensor->first, tensor->last);
     buffer.align = unit;
     uint64_t moves = 1 + (uint64_t)tensor->reader_count;
     if (tensor->bytes > UINT64_MAX / moves) return BERTH_ERROR_OVERFLOW;

@@ -2,6 +2,7 @@
  * the sets, which are quadratic bits. */
 #include "graph/order_network.h"
 #include "graph/calls.h"
+#include "plan/round.h"
 #include <string.h>
 
 static uint64_t operand_count(const berth_graph_t *graph) {
@@ -169,7 +170,7 @@ static void find_constraints(berth_order_network_t *n, const berth_graph_t *grap
 static void count_elsewhere(berth_order_network_t *n, const berth_graph_t *graph, uint32_t align) {
   for (uint32_t t = 0; t < graph->tensor_count; t++) {
     const berth_graph_tensor_t *tensor = &graph->tensors[t];
-    uint64_t bytes = (tensor->bytes + align - 1) / align * align;
+    uint64_t bytes = berth_round_up(tensor->bytes, align);
     if (tensor->allocation == BERTH_ALLOCATION_PERSISTENT) n->start += bytes;
     if (tensor->allocation != BERTH_ALLOCATION_ARENA_RW || tensor->subgraph == 0) continue;
     n->ops[tensor->first].extra += bytes; /* steps are operators of the file's order */

@@ -2,6 +2,7 @@
  * doesn't know are ignored. Every complaint names file, line and column. */
 #include "host/problem_csv.h"
 #include "host/csv.h"
+#include "plan/round.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -148,7 +149,7 @@ static berth_status_t read_buffer(sheet_t *sheet, const berth_subject_options_t 
     if (larger % smaller != 0) return refuse(sheet, "align and --align do not go together");
     buffer->align = larger;
     if (size > UINT64_MAX - align) return refuse_field(sheet, SIZE, "is too large");
-    buffer->size = (size + align - 1) / align * align;
+    buffer->size = berth_round_up(size, align);
   }
   return BERTH_OK;
 }

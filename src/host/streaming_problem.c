@@ -6,6 +6,7 @@
  * lets them share.
  */
 #include "host/streaming.h"
+#include "plan/round.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,10 +17,6 @@ const berth_stream_run_t *berth_streaming_run_at(const berth_streaming_t *stream
     if (step >= run->first && step <= run->last) return run;
   }
   return NULL;
-}
-
-static uint64_t rounded(uint64_t bytes, uint32_t align) {
-  return (bytes + align - 1) / align * align;
 }
 
 static berth_operator_t operator_at(const berth_streaming_t *s, uint32_t step) {
@@ -70,7 +67,7 @@ static void fit_tensor(const berth_streaming_t *s, const berth_graph_tensor_t *i
   if (ring != BERTH_STREAM_NOTHING) {
     label->bytes = (uint64_t)ring * s->tensors[info->tensor].row_bytes;
   }
-  buffer->size = rounded(label->bytes, align);
+  buffer->size = berth_round_up(label->bytes, align);
   uint32_t at = info->producer != BERTH_NOBODY ? s->step_of[info->producer] : info->last;
   const berth_stream_run_t *run = berth_streaming_run_at(s, at);
   if (run == NULL) return;
@@ -89,8 +86,8 @@ static void add_scratch(berth_streaming_t *s, uint32_t step, uint32_t align) {
     if (sums && contract->accumulator > bytes) bytes = contract->accumulator;
     if (bytes == 0) continue;
     berth_buffer_t *buffer = &s->buffers[s->buffer_count];
-    *buffer =
-        berth_buffer(rounded(bytes, align), sums ? run->first : step, sums ? run->last : step);
+    *buffer = berth_buffer(berth_round_up(bytes, align), sums ? run->first : step,
+                           sums ? run->last : step);
     buffer->align = align;
     s->labels[s->buffer_count++] = (berth_label_t){.name = berth_operator_name(&info),
                                                    .bytes = bytes,

@@ -3,6 +3,7 @@
 #include "host/kernel_buffers.h"
 #include "host/problem_csv.h"
 #include "host/sharing.h"
+#include "plan/round.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -157,8 +158,7 @@ static berth_status_t add_reserves(berth_subject_t *subject, const berth_subject
       berth_complain(complaint, "%s: --reserve %s is too large", subject->path, reserve->name);
       return BERTH_ERROR_OVERFLOW;
     }
-    uint64_t size =
-        options->exact_sizes ? reserve->bytes : (reserve->bytes + align - 1) / align * align;
+    uint64_t size = options->exact_sizes ? reserve->bytes : berth_round_up(reserve->bytes, align);
     uint32_t index = subject->problem.buffer_count++;
     buffers[index] = berth_buffer(size, reserve->every_step ? 0 : reserve->first,
                                   reserve->every_step ? end : reserve->last);

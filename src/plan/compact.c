@@ -4,6 +4,7 @@
  * lowest peak wins, and the search stops at the lower bound.
  */
 #include "plan/compact.h"
+#include "plan/round.h"
 #include <stddef.h>
 
 #define MOST 0x7fffffffu
@@ -15,10 +16,6 @@ typedef enum order { BY_SIZE, BY_AREA, BY_LOAD, ORDERS } order_t;
 /* Are both live in some step? What has no bytes meets nobody. */
 static bool meet(const berth_compact_t *a, const berth_compact_t *b) {
   return a->first <= b->last && b->first <= a->last && a->size > 0 && b->size > 0;
-}
-
-static uint64_t round_up(uint64_t offset, uint32_t align) {
-  return (offset + align - 1) & ~(uint64_t)(align - 1);
 }
 
 /* Sum of the sizes that are live in a step. */
@@ -81,7 +78,7 @@ static uint64_t first_fit(const berth_compact_t *buffers, uint32_t count, uint32
       if (k == i || other->offset == BERTH_COMPACT_UNPLACED || !meet(buffer, other)) continue;
       uint64_t end = (uint64_t)other->offset + other->size;
       if (offset < end && other->offset < offset + buffer->size) {
-        offset = round_up(end, buffer->align);
+        offset = berth_round_up(end, buffer->align);
         moved = true;
       }
     }
@@ -169,7 +166,7 @@ uint32_t berth_plan_compact_hole(const berth_compact_t *buffers, uint32_t count,
       uint64_t buffer_end = (uint64_t)buffer->offset + buffer->size;
       if (i == except || !meet(&all, buffer)) continue;
       if (buffer->offset <= start && start < buffer_end) {
-        start = round_up(buffer_end, align);
+        start = berth_round_up(buffer_end, align);
         covered = true;
         break;
       }
@@ -180,7 +177,7 @@ uint32_t berth_plan_compact_hole(const berth_compact_t *buffers, uint32_t count,
       best = (uint32_t)(end - start);
       *offset = (uint32_t)start;
     }
-    start = round_up(end > start ? end : start + 1, align);
+    start = berth_round_up(end > start ? end : start + 1, align);
   }
   return best < most ? best : most;
 }

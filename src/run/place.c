@@ -4,6 +4,7 @@
  * given, a planner of the caller's, or the small greedy one of src/plan/compact.c), and grants
  * operators the scratch that they wish for where the plan has room.
  */
+#include "plan/round.h"
 #include "prepare.h"
 #include <string.h>
 
@@ -18,10 +19,6 @@ static bool is_planned(const berth_job_t *job, uint32_t tensor) {
   if (shape != NULL && shape->unknown) return false;
   berth_allocation_t allocation = info->allocation;
   return allocation == BERTH_ALLOCATION_ARENA_RW || allocation == BERTH_ALLOCATION_DYNAMIC;
-}
-
-static uint64_t round_up(uint64_t bytes, uint32_t align) {
-  return (bytes + align - 1) / align * align;
 }
 
 /* With a callback that takes outputs as soon as they are complete, they end there. */
@@ -73,12 +70,12 @@ static uint64_t persistent_bytes(const berth_job_t *job) {
   uint64_t sum = 0;
   for (uint32_t i = 0; i < interpreter->operator_count; i++) {
     const berth_operator_place_t *place = &interpreter->operators[i];
-    sum += round_up(place->workspace, 16);
-    if (place->state > 0) sum += round_up(place->state, 16) + 16;
+    sum += berth_round_up(place->workspace, 16);
+    if (place->state > 0) sum += berth_round_up(place->state, 16) + 16;
   }
   for (uint32_t i = 0; i < interpreter->tensor_count; i++) {
     const berth_graph_tensor_t *tensor = &job->graph.tensors[i];
-    if (tensor->allocation == BERTH_ALLOCATION_PERSISTENT) sum += round_up(tensor->bytes, 16);
+    if (tensor->allocation == BERTH_ALLOCATION_PERSISTENT) sum += berth_round_up(tensor->bytes, 16);
   }
   return sum;
 }
@@ -95,7 +92,7 @@ static bool is_load_within(const berth_job_t *job, uint64_t most) {
       const berth_graph_tensor_t *tensor = &graph->tensors[k];
       bool live = tensor->first <= step && step <= tensor->last;
       if (!live || tensor->allocation != BERTH_ALLOCATION_ARENA_RW) continue;
-      load += round_up(tensor->bytes, job->interpreter->options.alignment);
+      load += berth_round_up(tensor->bytes, job->interpreter->options.alignment);
     }
     if (load > most) return false;
   }

@@ -9,7 +9,7 @@
 #ifndef BERTH_SRC_STOCK_TFLM_ARENA_H
 #define BERTH_SRC_STOCK_TFLM_ARENA_H
 
-#include <stdint.h>
+#include "plan/round.h"
 
 #define BERTH_TFLM_ALIGN 16u /* of buffers in the head, and of what kernels allocate */
 
@@ -20,12 +20,6 @@ typedef struct berth_tflm_arena {
   uint64_t needed; /* least bytes with which all went well so far */
 } berth_tflm_arena_t;
 
-/* `value` rounded up to a multiple of `align`, a power of two. Sizes here come from verified
- * tensors and are below 2^63. */
-static inline uint64_t berth_tflm_round(uint64_t value, uint64_t align) {
-  return (value + align - 1) & ~(align - 1);
-}
-
 static inline void berth_tflm_arena_meet(berth_tflm_arena_t *arena) {
   uint64_t low = arena->temp > arena->head ? arena->temp : arena->head;
   if (low + arena->tail > arena->needed) arena->needed = low + arena->tail;
@@ -35,7 +29,7 @@ static inline void berth_tflm_arena_meet(berth_tflm_arena_t *arena) {
 static inline uint64_t berth_tflm_arena_keep(berth_tflm_arena_t *arena, uint64_t size,
                                              uint64_t align) {
   uint64_t before = arena->tail;
-  arena->tail = berth_tflm_round(before + size, align);
+  arena->tail = berth_round_up(before + size, align);
   berth_tflm_arena_meet(arena);
   return arena->tail - before;
 }
@@ -43,7 +37,7 @@ static inline uint64_t berth_tflm_arena_keep(berth_tflm_arena_t *arena, uint64_t
 /* Takes temporary memory. */
 static inline void berth_tflm_arena_borrow(berth_tflm_arena_t *arena, uint64_t size,
                                            uint64_t align) {
-  arena->temp = berth_tflm_round(arena->temp, align) + size;
+  arena->temp = berth_round_up(arena->temp, align) + size;
   berth_tflm_arena_meet(arena);
 }
 

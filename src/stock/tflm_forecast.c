@@ -94,9 +94,9 @@ static void finish(berth_tflm_job_t *job) {
   keep_io(job, main.outputs);
   forecast->tail_bytes = job->arena.tail;
   forecast->arena_used_bytes = forecast->head_bytes + forecast->tail_bytes;
-  forecast->min_arena_bytes = berth_tflm_round(job->arena.needed, BERTH_TFLM_ALIGN);
+  forecast->min_arena_bytes = berth_round_up(job->arena.needed, BERTH_TFLM_ALIGN);
   forecast->moment = BERTH_TFLM_AT_END;
-  if (berth_tflm_round(forecast->arena_used_bytes, BERTH_TFLM_ALIGN) < forecast->min_arena_bytes) {
+  if (berth_round_up(forecast->arena_used_bytes, BERTH_TFLM_ALIGN) < forecast->min_arena_bytes) {
     bool planning = forecast->planning_bytes >= forecast->prepare_bytes;
     forecast->moment = planning ? BERTH_TFLM_AT_PLANNING : BERTH_TFLM_AT_PREPARE;
   }

@@ -1,6 +1,7 @@
 /* Struct sizes by the C rules: each member at the next multiple of its alignment, the whole rounded
  * up to the largest alignment. See the header for the notation. */
 #include "stock/tflm_layout.h"
+#include "plan/round.h"
 
 const char *berth_abi_name(berth_abi_t abi) {
   switch (abi) {
@@ -35,7 +36,7 @@ static berth_layout_t member(char letter, berth_abi_t abi) {
 }
 
 static uint32_t rounded(uint32_t size, uint32_t align) {
-  return (size + align - 1) / align * align;
+  return (uint32_t)berth_round_up(size, align);
 }
 
 /* Reads members up to a closing parenthesis or the end; `*text` is then behind it. */

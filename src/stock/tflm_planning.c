@@ -73,7 +73,7 @@ static berth_status_t list_buffers(berth_tflm_job_t *job, berth_buffer_t **plann
     }
     if (!info->planned) continue;
     berth_buffer_t *buffer = &(*planned)[forecast->buffer_count];
-    *buffer = berth_buffer(berth_tflm_round(info->bytes, BERTH_TFLM_ALIGN),
+    *buffer = berth_buffer(berth_round_up(info->bytes, BERTH_TFLM_ALIGN),
                            (uint32_t)(info->first + 1), (uint32_t)(info->last + 1));
     if (info->offset != -1) buffer->fixed = (uint64_t)info->offset;
     berth_tflm_buffer_t *record = &forecast->buffers[forecast->buffer_count++];
@@ -137,7 +137,7 @@ static void plan_in_arena(berth_tflm_job_t *job) {
       (uint64_t)forecast->buffer_count * berth_layout(PLANNER_BUFFER, abi).size;
   berth_tflm_arena_borrow(&job->arena, forecast->planning_planner_bytes, BERTH_TFLM_ALIGN);
   forecast->planning_tail_bytes = job->arena.tail;
-  forecast->planning_bytes = job->arena.temp + berth_tflm_round(job->arena.tail, BERTH_TFLM_ALIGN);
+  forecast->planning_bytes = job->arena.temp + berth_round_up(job->arena.tail, BERTH_TFLM_ALIGN);
   if (forecast->planning_bytes > job->arena.needed) job->arena.needed = forecast->planning_bytes;
 }
 

@@ -344,6 +344,7 @@ static void given_offsets_that_overwrite_too_early_are_refused(void **state) {
       {{0, 0, 0, 64}, BERTH_OVERLAP_INPLACE, BERTH_INFEASIBLE, 1, 2},
       {{0, UINT64_MAX, 0, 64}, BERTH_OVERLAP_INPLACE, BERTH_OK, 0, 0},
       {{0, 64, 0, 0}, BERTH_OVERLAP_INPLACE, BERTH_OK, 0, 0},
+      {{UINT64_MAX - 63, 0, 64, 64}, BERTH_OVERLAP_INPLACE, BERTH_ERROR_OVERFLOW, 0, 0},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     size_t bytes;
