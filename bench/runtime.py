@@ -3,10 +3,10 @@
 
   bench/runtime.py [--fast MS] [--rounds N] [--json FILE] [MODEL...]
 
-Runs each model in turn in build/berth and in TensorFlow Lite 2.9 with XNNPACK (the library comes
+Runs each model in turn in build/berth (or what the environment's BERTH names) and in TensorFlow Lite 2.9 with XNNPACK (the library comes
 from npm's tfjs-tflite-node, the program is ../shared/tools/tflite_run.c), one thread each, and
-takes the minima over all rounds. Models that 2.9 fails on are compared with LiteRT's WebAssembly
-build instead (npm's @litertjs/core). The last line is the geometric mean of the ratios over models
+takes the minima over all rounds. Models on which 2.9 fails with XNNPACK (the uint8 ones) are compared
+with LiteRT's WebAssembly build instead (npm's @litertjs/core, in bench/litert.cjs). The last line is the geometric mean of the ratios over models
 that take native at least --fast (0.1) milliseconds. Memory: what Berth is given to the byte, and by
 how much the peak resident memory of each process exceeds that with a model of next to nothing.
 Downloads go to build/tflite; without network or ../shared it says that it is skipped.
@@ -26,7 +26,7 @@ SHARED = pathlib.Path(os.environ.get("BERTH_SHARED", ROOT.parent / "shared"))
 CORPUS, TOOLS = SHARED / "corpus", SHARED / "tools"
 FOLDER = ROOT / "build" / "tflite"
 LIBRARY = FOLDER / "package" / "cc_deps" / "linux_amd64" / "libtensorflowlite_c.so"
-BERTH = ROOT / "build" / "berth"
+BERTH = pathlib.Path(os.environ.get("BERTH", ROOT / "build" / "berth"))
 TINY = CORPUS / "tflm" / "hello_world_float" / "model.tflite"
 
 
@@ -81,21 +81,25 @@ def berth(model, repeat):
     return {"ms": result["min_ns"] / 1e6, "resident": memory, "bytes": result["total_bytes"]}
 
 
-def native(model, repeat):
-    for flags in (3, 1):  # see tflite_run.c: 2.9's XNNPACK fails on some uint8 models
-        text, memory = run([FOLDER / "tflite_run", model, "--lib", LIBRARY, "--repeat", repeat,
-                            "--flags", flags])
-        if text and '"ok"' in text:
-            return {"ms": json.loads(text)["ms_min"], "resident": memory, "what": "native"}
-    return None
+def native(model, repeat, flags=3):
+    """TensorFlow Lite 2.9, with the operators that XNNPACK takes: see tflite_run.c for the flags."""
+    text, memory = run([FOLDER / "tflite_run", model, "--lib", LIBRARY, "--repeat", repeat,
+                        "--flags", flags])
+    if not text or '"ok"' not in text:
+        return None
+    return {"ms": json.loads(text)["ms_min"], "resident": memory, "what": "native"}
+
+
+def native_without_uint8(model, repeat):
+    """The same with uint8 operators left to 2.9's own kernels, which are slower."""
+    return native(model, repeat, 1)
 
 
 def wasm(model, repeat):
-    text, memory = run(["node", TOOLS / "litert_run.cjs", model, "--modules", FOLDER / "node_modules",
-                        "--repeat", repeat])
-    if not text or '"ok"' not in text:
+    text, memory = run(["node", ROOT / "bench" / "litert.cjs", model, FOLDER / "node_modules", repeat])
+    if not text or "ms_min" not in text:
         return None
-    return {"ms": json.loads(text)["ms_median"], "resident": memory, "what": "wasm"}
+    return {"ms": json.loads(text)["ms_min"], "resident": memory, "what": "wasm"}
 
 
 def best(way, model, repeat, before):
@@ -107,11 +111,11 @@ def best(way, model, repeat, before):
 
 
 def measure(model, rounds, bases):
-    other = native
-    first = native(model, 1)
-    if first is None:
-        other, first = wasm, wasm(model, 1)
-    ours = berth(model, 1)
+    ours = berth(model, 3)
+    for other in (native, wasm, native_without_uint8):
+        first = other(model, 3)
+        if first is not None:
+            break
     if first is None or ours is None:
         return None
     repeats = [max(2, min(5000, int(200 / max(result["ms"], 1e-3)))) for result in (ours, first)]
