@@ -2,8 +2,8 @@
  * in flash, no heap. Prints what it needed and a CRC-32 of each output (over semihosting, which an
  * emulator or a debugger answers); `run.sh` compares that with the host's.
  *
- * The build gives MODEL_ARENA_BYTES (from `berth run`), and `kernels`, a table of only those
- * kernels that the model uses, so that the linker drops the rest.
+ * The build gives MODEL_ARENA_BYTES (from `berth run`), CLOCK_HZ, and `kernels`, a table of only
+ * those kernels that the model uses, so that the linker drops the rest.
  */
 #include "berth/interpreter.h"
 #include "host/fill.h"
@@ -28,6 +28,22 @@ static int fail(const char *what, berth_status_t status) {
   return 1;
 }
 
+/* The core's 24-bit timer, which counts down. Where the emulator says that each instruction takes a
+ * nanosecond (-icount shift=0), it counts instructions. */
+#define TIMER ((volatile uint32_t *)0xE000E010u) /* control, start, now */
+
+static void start_timer(void) {
+  TIMER[1] = 0xFFFFFFu;
+  TIMER[2] = 0;
+  TIMER[0] = 5; /* on, with the core's clock */
+}
+
+static uint64_t nanoseconds(void) {
+  uint32_t ticks = 0xFFFFFFu - TIMER[2];
+  bool wrapped = TIMER[0] >> 16 & 1;
+  return wrapped ? 0 : (uint64_t)ticks * 1000000000u / CLOCK_HZ;
+}
+
 static int run(void) {
   static berth_model_t model;
   static berth_interpreter_t interpreter;
@@ -49,7 +65,9 @@ static int run(void) {
     if (!input.present) break;
     berth_fill_random(&input, &random);
   }
+  start_timer();
   status = berth_interpreter_invoke(&interpreter);
+  uint64_t time = nanoseconds();
   if (status != BERTH_OK) return fail("invoke", status);
 
   for (uint32_t i = 0;; i++) {
@@ -63,6 +81,7 @@ static int run(void) {
          (unsigned long)(needs.total + sizeof interpreter), (unsigned long)needs.extent,
          (unsigned long)needs.persistent, (unsigned long)needs.metadata,
          (unsigned long)sizeof interpreter);
+  printf("invoke %lu thousand instructions\n", (unsigned long)(time / 1000));
   printf("stack %lu\n", (unsigned long)((uint8_t *)stack_high - (uint8_t *)stack_deepest()));
   return 0;
 }

@@ -11,6 +11,7 @@
  * streamed), become plain matrix products.
  */
 #include "operators/conv_int8.h"
+#include "operators/arm.h"
 #include "operators/conv.h"
 #include "operators/rescale_avx2.h"
 
@@ -272,6 +273,11 @@ static kernel_t *open_block(const berth_call_t *call, const berth_matmul_int8_t 
   }
 #if BERTH_HAS_AVX2
   if (call->cpu & BERTH_CPU_AVX2 && berth_conv_open_avx2(block)) return berth_conv_pixels_avx2;
+#elif BERTH_HAS_ARM
+  if (berth_matmul_int8_suits_arm(matmul)) {
+    berth_conv_open_arm(block);
+    return berth_conv_pixels_arm;
+  }
 #endif
   berth_rescale_factors(&matmul->rescale, first, count, block->multipliers, block->shifts);
   return berth_conv_pixels_portable;

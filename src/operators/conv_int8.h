@@ -47,4 +47,9 @@ void berth_conv_pixels_portable(const berth_conv_block_t *block, const berth_con
 bool berth_conv_open_avx2(berth_conv_block_t *block);
 void berth_conv_pixels_avx2(const berth_conv_block_t *block, const berth_conv_pixels_t *pixels);
 
+/* Arm (BERTH_HAS_ARM), where berth_matmul_int8_suits_arm. Open first: fills the factors and changes
+ * `bias`. */
+void berth_conv_open_arm(berth_conv_block_t *block);
+void berth_conv_pixels_arm(const berth_conv_block_t *block, const berth_conv_pixels_t *pixels);
+
 #endif

@@ -1,6 +1,7 @@
 /* DEPTHWISE_CONV_2D for int8 and uint8: prepare, and the portable evaluation, which sums a block of
  * channels over the taps inside the image, channels innermost so that compilers vectorise. */
 #include "operators/depthwise_int8.h"
+#include "operators/rescale_arm.h"
 #include "operators/rescale_avx2.h"
 
 #define BLOCK 32u /* channels that are summed at a time */
@@ -62,6 +63,23 @@ static void add_tap(uint32_t *sums, uint32_t count, const berth_depthwise_int8_t
   }
 }
 
+/* The same for `taps` taps, which are `in_step` bytes apart in the input. */
+static void add_taps(uint32_t *sums, uint32_t count, const berth_depthwise_int8_t *d,
+                     const uint8_t *in, size_t in_step, const uint8_t *filter, uint32_t taps,
+                     uint32_t first) {
+  uint32_t channels = d->conv->output_c;
+#if BERTH_HAS_ARM
+  if (!d->is_unsigned && channels == d->conv->input_c) {
+    berth_depthwise_taps_arm(sums, count, d->input_zero, (const int8_t *)in + first, in_step,
+                             (const int8_t *)filter + first, channels, taps);
+    return;
+  }
+#endif
+  for (uint32_t i = 0; i < taps; i++, in += in_step, filter += channels) {
+    add_tap(sums, count, d, in, filter, first);
+  }
+}
+
 /* Channels [first, first + count) of output pixel (x, row); `factors` are theirs. */
 static void pixel(const berth_depthwise_int8_t *d, uint32_t row, uint32_t x, uint32_t first,
                   uint32_t count, const int32_t *multipliers, const int32_t *shifts, uint8_t *out) {
@@ -78,12 +96,17 @@ static void pixel(const berth_depthwise_int8_t *d, uint32_t row, uint32_t x, uin
   for (uint32_t i = v.first; i < v.last; i++) {
     uint32_t input_y = v.at + (i - v.first) * conv->dilation_h;
     const uint8_t *in = (const uint8_t *)berth_row(&conv->input, batch * conv->input_h + input_y);
-    for (uint32_t j = h.first; j < h.last; j++) {
-      uint32_t input_x = h.at + (j - h.first) * conv->dilation_w;
-      add_tap(sums, count, d, in + (size_t)input_x * conv->input_c,
-              conv->filter.data + ((size_t)i * conv->filter_w + j) * conv->output_c, first);
-    }
+    add_taps(sums, count, d, in + (size_t)h.at * conv->input_c,
+             (size_t)conv->dilation_w * conv->input_c,
+             conv->filter.data + ((size_t)i * conv->filter_w + h.first) * conv->output_c,
+             h.last - h.first, first);
   }
+#if BERTH_HAS_ARM
+  if (!d->is_unsigned) {
+    berth_rescale_arm(&d->rescale, (const int32_t *)sums, count, multipliers, shifts, out + first);
+    return;
+  }
+#endif
   for (uint32_t i = 0; i < count; i++) {
     berth_multiplier_t factor = {multipliers[i], shifts[i]};
     out[first + i] = (uint8_t)berth_rescale_apply(&d->rescale, (int32_t)sums[i], factor);

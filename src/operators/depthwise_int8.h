@@ -26,4 +26,11 @@ static inline uint32_t berth_depthwise_scratch(uint32_t taps) {
 bool berth_depthwise_int8_avx2(const berth_depthwise_int8_t *depthwise, void *scratch,
                                uint32_t first_row, uint32_t last_row);
 
+/* Arm (BERTH_HAS_ARM), int8 with as many output channels as input channels: for `taps` taps that
+ * are `in_step` and `filter_step` bytes apart, adds
+ *   sums[i] += (in[i] - input_zero) x filter[i]   for i < count. */
+void berth_depthwise_taps_arm(uint32_t *sums, uint32_t count, int32_t input_zero, const int8_t *in,
+                              size_t in_step, const int8_t *filter, size_t filter_step,
+                              uint32_t taps);
+
 #endif

@@ -1,5 +1,6 @@
 /* Products of 8-bit rows, portable: a plain sum for each output, in a form that compilers turn into
  * vector multiplications of 16-bit pairs. */
+#include "operators/arm.h"
 #include "operators/conv_int8.h"
 #include "operators/rescale_avx2.h"
 
@@ -55,6 +56,11 @@ void berth_matmul_int8(const berth_matmul_int8_t *m, uint32_t cpu, uint32_t grou
     berth_matmul_int8_avx2(m, group, in, in_step, out, out_step, rows);
     return;
   }
+#elif BERTH_HAS_ARM
+  if (berth_matmul_int8_suits_arm(m)) {
+    berth_matmul_int8_arm(m, group, in, in_step, out, out_step, rows);
+    return;
+  }
 #endif
   (void)cpu;
   for (uint32_t first = 0; first < m->channels; first += BLOCK) {
@@ -70,6 +76,11 @@ void berth_matmul_int8_sums(const berth_matmul_int8_t *m, uint32_t cpu, uint32_t
 #if BERTH_HAS_AVX2
   if (cpu & BERTH_CPU_AVX2 && (m->is_unsigned || m->filter_zero == 0)) {
     berth_matmul_int8_sums_avx2(m, first, count, at, span, in, sums);
+    return;
+  }
+#elif BERTH_HAS_ARM
+  if (berth_matmul_int8_suits_arm(m)) {
+    berth_matmul_int8_sums_arm(m, first, count, at, span, in, sums);
     return;
   }
 #endif

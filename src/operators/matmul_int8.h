@@ -33,7 +33,7 @@ void berth_matmul_int8_sums(const berth_matmul_int8_t *matmul, uint32_t cpu, uin
                             uint32_t count, uint32_t at, uint32_t span, const uint8_t *in,
                             int32_t sums[8]);
 
-/* The two implementations behind it. Portable: channels [first, first + count) of the filter, at
+/* The implementations behind it. Portable: channels [first, first + count) of the filter, at
  * most 8. AVX2 must be there; filter_zero must be 0 unless is_unsigned. */
 void berth_matmul_int8_portable(const berth_matmul_int8_t *matmul, uint32_t first, uint32_t count,
                                 const uint8_t *in, size_t in_step, uint8_t *out, size_t out_step,
@@ -42,5 +42,14 @@ void berth_matmul_int8_avx2(const berth_matmul_int8_t *matmul, uint32_t group, c
                             size_t in_step, uint8_t *out, size_t out_step, uint32_t rows);
 void berth_matmul_int8_sums_avx2(const berth_matmul_int8_t *matmul, uint32_t first, uint32_t count,
                                  uint32_t at, uint32_t span, const uint8_t *in, int32_t sums[8]);
+
+/* Arm's DSP instructions or Helium (BERTH_HAS_ARM): int8 and a filter_zero of 0 only. */
+static inline bool berth_matmul_int8_suits_arm(const berth_matmul_int8_t *matmul) {
+  return !matmul->is_unsigned && matmul->filter_zero == 0;
+}
+void berth_matmul_int8_arm(const berth_matmul_int8_t *matmul, uint32_t group, const uint8_t *in,
+                           size_t in_step, uint8_t *out, size_t out_step, uint32_t rows);
+void berth_matmul_int8_sums_arm(const berth_matmul_int8_t *matmul, uint32_t first, uint32_t count,
+                                uint32_t at, uint32_t span, const uint8_t *in, int32_t sums[8]);
 
 #endif
