@@ -225,6 +225,12 @@ static berth_status_t prove(job_t *job, const char *written) {
   berth_status_t status =
       berth_prove(job->path, written, &options, &job->result->proof, job->complaint);
   job->result->proven = status == BERTH_OK;
+  if (status == BERTH_ERROR_OPERATOR) {
+    berth_complain(job->complaint,
+                   "%s: cannot be run, so nothing is proven, nor written: --no-verify leaves the "
+                   "proof out",
+                   job->path);
+  }
   return status;
 }
 

@@ -51,6 +51,14 @@ static void print_proof(const berth_proof_t *proof, FILE *stream) {
     fprintf(stream, "Proof failed   %u finding%s of the guard, first: %s\n", proof->findings,
             proof->findings == 1 ? "" : "s", proof->finding);
   }
+  if (proof->stand_ins > 0) {
+    fprintf(
+        stream,
+        "               %u operator%s without a kernel (%s%s): proven for whatever computes its\n"
+        "               outputs from its inputs alone\n",
+        proof->stand_ins, proof->stand_ins == 1 ? "" : "s", proof->stand_in_name,
+        proof->stand_ins == 1 ? "" : " and others");
+  }
   print_rehearsal(proof, stream);
 }
 
@@ -191,6 +199,7 @@ static void proof_json(const berth_proof_t *proof, berth_json_t *json) {
   }
   berth_json_number(json, "findings", proof->findings);
   if (proof->findings > 0) berth_json_string(json, "finding", proof->finding);
+  berth_json_number(json, "stand_ins", proof->stand_ins);
   if (proof->rehearsed) {
     berth_json_open_line(json, "rehearsal", '{');
     berth_json_number(json, "operators", proof->played);

@@ -1,6 +1,8 @@
 /* Running two models side by side and comparing what comes out. */
 #include "host/prove.h"
 #include "host/fill.h"
+#include "host/stand_in.h"
+#include "host/text.h"
 #include "host/verdict.h"
 #include "stock/rehearsal.h"
 #include <math.h>
@@ -243,49 +245,91 @@ static berth_status_t run_both(berth_runner_t *original, berth_runner_t *result,
   return status;
 }
 
+/* With stand-ins, opens both and runs them. */
+static berth_status_t prove_with(const char *original, const char *result,
+                                 const berth_proof_options_t *options,
+                                 const berth_stand_ins_t *stand_ins, berth_verdicts_t *verdicts,
+                                 berth_proof_t *proof, berth_complaint_t *complaint) {
+  play_t play = {.next = 0};
+  berth_runner_options_t alone = {
+      .interpreter = {.customs = stand_ins->customs, .no_reuse = true, .ignore_model_plan = true},
+      .reshape = options->reshape,
+      .user = options->user,
+      .messages = options->messages};
+  berth_runner_options_t watched = {.interpreter = {.customs = stand_ins->customs,
+                                                    .no_reuse = options->foreign,
+                                                    .ignore_model_plan = options->foreign},
+                                    .observe = options->foreign ? play_operator : NULL,
+                                    .user = &play,
+                                    .guard = true,
+                                    .guard_report = berth_verdict_note,
+                                    .guard_user = verdicts,
+                                    .messages = options->messages};
+  berth_runner_t a, b;
+  berth_status_t status = berth_runner_open(original, &alone, &a, complaint);
+  if (status != BERTH_OK) return status;
+  status = berth_runner_open(result, &watched, &b, complaint);
+  if (status == BERTH_OK) {
+    status = open_play(&b.model, options, &play, proof, complaint);
+    play.interpreter = &b.interpreter;
+    play.rehearsal.user = &play;
+    /* Operators inside of calls are played without values. */
+    bool along = options->foreign && proof->rehearsed && b.model.subgraph_count == 1;
+    if (along) play.rehearsal.value = value_of;
+    if (status == BERTH_OK) status = run_both(&a, &b, &play, options, proof, complaint);
+    proof->findings = verdicts->count;
+    if (verdicts->count > 0) {
+      berth_verdict_text(&b.model, &verdicts->findings[0], proof->finding, sizeof proof->finding);
+    }
+    close_play(&play);
+    berth_runner_close(&b);
+  }
+  berth_runner_close(&a);
+  return status;
+}
+
+/* For what the original has; the result has no other operators. */
+static berth_status_t make_stand_ins(const char *original, berth_stand_ins_t *stand_ins,
+                                     berth_proof_t *proof, berth_complaint_t *complaint) {
+  char message[BERTH_HOST_MESSAGE];
+  berth_host_map_t map;
+  berth_model_t model;
+  berth_status_t status = berth_host_open_model(original, &map, &model, message);
+  if (status != BERTH_OK) {
+    berth_complain(complaint, "%s: %s", original, message);
+    return status;
+  }
+  status = berth_stand_ins_make(&model, stand_ins);
+  berth_host_unmap(&map);
+  if (status != BERTH_OK) {
+    berth_complain(complaint, "out of memory");
+    return status;
+  }
+  proof->stand_ins = stand_ins->operators;
+  if (stand_ins->count > 0) {
+    const berth_kernel_t *first = stand_ins->customs[0];
+    const char *name =
+        first->code == BERTH_BUILTIN_CUSTOM ? first->custom_name : berth_builtin_name(first->code);
+    berth_printable(name, strlen(name), 60, proof->stand_in_name, sizeof proof->stand_in_name);
+  }
+  return BERTH_OK;
+}
+
 berth_status_t berth_prove(const char *original, const char *result,
                            const berth_proof_options_t *options, berth_proof_t *proof,
                            berth_complaint_t *complaint) {
   berth_proof_t fresh = {.allowed = options->allow_rounding};
+  berth_stand_ins_t stand_ins = {.count = 0};
   berth_verdicts_t *verdicts = calloc(1, sizeof *verdicts);
   if (verdicts == NULL) {
     berth_complain(complaint, "out of memory");
     return BERTH_ERROR_MEMORY;
   }
-  berth_runner_options_t alone = {.interpreter = {.no_reuse = true, .ignore_model_plan = true},
-                                  .reshape = options->reshape,
-                                  .user = options->user,
-                                  .messages = options->messages};
-  play_t play = {.next = 0};
-  berth_runner_options_t watched = {
-      .interpreter = {.no_reuse = options->foreign, .ignore_model_plan = options->foreign},
-      .observe = options->foreign ? play_operator : NULL,
-      .user = &play,
-      .guard = true,
-      .guard_report = berth_verdict_note,
-      .guard_user = verdicts,
-      .messages = options->messages};
-  berth_runner_t a, b;
-  berth_status_t status = berth_runner_open(original, &alone, &a, complaint);
+  berth_status_t status = make_stand_ins(original, &stand_ins, &fresh, complaint);
   if (status == BERTH_OK) {
-    status = berth_runner_open(result, &watched, &b, complaint);
-    if (status == BERTH_OK) {
-      status = open_play(&b.model, options, &play, &fresh, complaint);
-      play.interpreter = &b.interpreter;
-      play.rehearsal.user = &play;
-      /* Operators inside of calls are played without values. */
-      bool along = options->foreign && fresh.rehearsed && b.model.subgraph_count == 1;
-      if (along) play.rehearsal.value = value_of;
-      if (status == BERTH_OK) status = run_both(&a, &b, &play, options, &fresh, complaint);
-      fresh.findings = verdicts->count;
-      if (verdicts->count > 0) {
-        berth_verdict_text(&b.model, &verdicts->findings[0], fresh.finding, sizeof fresh.finding);
-      }
-      close_play(&play);
-      berth_runner_close(&b);
-    }
-    berth_runner_close(&a);
+    status = prove_with(original, result, options, &stand_ins, verdicts, &fresh, complaint);
   }
+  berth_stand_ins_free(&stand_ins);
   free(verdicts);
   if (status == BERTH_OK) *proof = fresh;
   return status;

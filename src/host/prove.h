@@ -4,6 +4,9 @@
  * Both get the same pseudo-random inputs, several invokes in a row (so that state carries over) for
  * each of several seeds, and all outputs are compared byte by byte. Used by `berth optimize`.
  *
+ * Operators that Berth has no kernel for get a stand-in (host/stand_in.h) in both: what is proven
+ * then holds for all operators in their place whose outputs depend on their inputs alone.
+ *
  * In addition the plan in the result is rehearsed where stock TFLM puts everything
  * (stock/rehearsal.h). A foreign plan, which Berth cannot run in, is proven by that: the result
  * then runs with every tensor in memory of its own, and each operator's accesses are played with
@@ -43,9 +46,11 @@ typedef struct berth_proof {
                         largest magnitude */
   uint32_t findings; /* of the guard */
   char finding[512]; /* the first of them in words */
-  bool rehearsed;    /* the plan was played in stock TFLM's arena; likewise below */
-  bool with_bytes;   /* and the bytes of each run with it */
-  uint32_t played;   /* operators */
+  uint32_t stand_ins;     /* operators that something else stood in for */
+  char stand_in_name[64]; /* of the first of them, printable */
+  bool rehearsed;         /* the plan was played in stock TFLM's arena; likewise below */
+  bool with_bytes;        /* and the bytes of each run with it */
+  uint32_t played;        /* operators */
   uint32_t in_order; /* of them, those with an output over an operand, played access by access */
   uint64_t checked;  /* bytes read in one run */
   bool clobbered;    /* something was read that had been overwritten: */
