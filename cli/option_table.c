@@ -113,8 +113,8 @@ static const option_t table[] = {
      "run recorded inputs and compare with recorded outputs"},
     {"--tolerance", "REL", FOR_RUN, TAKE(option_set_tolerance),
      "for float outputs of --replay, relative to the largest (default: 0)"},
-    {"--guard", NULL, FOR_RUN, FLAG(execution.runner.guard),
-     "check that every operator keeps its memory contract"},
+    {"--guard", "[=full|fast]", FOR_RUN, TAKE(option_set_guard),
+     "check that operators keep their memory contracts; fast: what one evaluation shows"},
     {"--plan", "FILE.json|.csv", FOR_RUN | FOR_BISECT, TAKE(option_set_plan_file),
      "use this plan of the model as it is"},
     {"--compare", "none", FOR_RUN, TAKE(option_set_compare),
@@ -193,8 +193,9 @@ void options_print(unsigned command, FILE *stream) {
   for (size_t i = 0; i < TABLE_SIZE; i++) {
     if ((table[i].commands & command) == 0) continue;
     char left[64];
-    snprintf(left, sizeof left, "%s%s%s", table[i].name, table[i].argument != NULL ? " " : "",
-             table[i].argument != NULL ? table[i].argument : "");
+    const char *argument = table[i].argument != NULL ? table[i].argument : "";
+    bool apart = argument[0] != '\0' && argument[0] != '[';
+    snprintf(left, sizeof left, "%s%s%s", table[i].name, apart ? " " : "", argument);
     fprintf(stream, "  %-34s %s\n", left, table[i].help);
   }
 }

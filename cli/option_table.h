@@ -6,7 +6,7 @@
 
 typedef struct option {
   const char *name;
-  const char *argument; /* what it takes, for people; NULL: nothing */
+  const char *argument; /* what it takes, for people; NULL: nothing; "[=...]": or nothing */
   unsigned commands;    /* FOR_* of those that take it */
   bool (*take)(options_t *options, const char *argument); /* false: not a valid argument; NULL: */
   size_t flag;                                            /* where in options_t the flag is */

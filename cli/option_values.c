@@ -405,3 +405,10 @@ bool option_set_compare(options_t *options, const char *argument) {
   options->compare = true;
   return strcmp(argument, "none") == 0;
 }
+
+bool option_set_guard(options_t *options, const char *argument) {
+  berth_runner_options_t *runner = &options->execution.runner;
+  runner->guard = true;
+  runner->guard_fast = argument != NULL && strcmp(argument, "fast") == 0;
+  return argument == NULL || runner->guard_fast || strcmp(argument, "full") == 0;
+}

@@ -50,5 +50,6 @@ bool option_set_replay(options_t *options, const char *argument);
 bool option_set_tolerance(options_t *options, const char *argument);
 bool option_set_plan_file(options_t *options, const char *argument);
 bool option_set_compare(options_t *options, const char *argument);
+bool option_set_guard(options_t *options, const char *argument); /* NULL: `--guard` alone */
 
 #endif

@@ -35,7 +35,7 @@ static bool take_option(int argc, char **argv, int *at, unsigned command, option
     if (value != NULL) return wrong(argv[0], "no value belongs to", option->name);
     return option_apply(option, NULL, options);
   }
-  if (value == NULL) {
+  if (value == NULL && option->argument[0] != '[') {
     if (*at + 1 == argc) return wrong(argv[0], "a value is missing after", option->name);
     value = argv[++*at];
   }
@@ -134,7 +134,7 @@ static bool settle_run(const char *command, options_t *options) {
   execution->shapes = options->shapes;
   execution->shape_count = options->shape_count;
   execution->usage = options->print_usage || options->print_allocations;
-  execution->runner.guard_deep = execution->runner.guard;
+  execution->runner.guard_deep = execution->runner.guard && !execution->runner.guard_fast;
   execution->runner.planner = options->planner;
   execution->runner.messages = stderr;
   interpreter->alignment = options->subject.align;

@@ -18,6 +18,17 @@
  *   berth_guard_attach(&guard, &interpreter, 0, 0, malloc(bytes), bytes, on_finding, NULL);
  *   berth_interpreter_invoke(&interpreter);
  *
+ * That costs several evaluations of each operator, and all of the arena filled and compared around
+ * each. For many invokes there is a fast way (`fast`): operators are evaluated once, with checksums
+ * of what they write, a pattern in their outputs and fences around them; it finds what one
+ * evaluation can show (bytes never written, and those of live tensors, constants, state and nearby
+ * memory that are changed; results that differ from the last invoke's for the same inputs). Its
+ * doubts are settled by repeating that invoke, unseen by observers, from the same inputs, variables
+ * and state with all checks, so that findings are the same. One that does not show again is
+ * reported as `unconfirmed`. What it does not see: stale reads, claims, free memory beyond 64 bytes
+ * from what an operator may write, and of elements wider than a byte those of which the highest
+ * byte was written, except at a tensor's ends.
+ *
  * Built with AddressSanitizer, or run under valgrind (if its header was there when this was built),
  * memory that nobody owns is poisoned as well, so that the tool's report shows the very
  * instruction.
@@ -67,7 +78,11 @@ typedef struct berth_guard_finding {
   uint32_t victim_first;     /*   first byte within it; NOBODY: offset in the arena; OUTSIDE:
                                   distance from the start or end */
   uint32_t victim_count;     /*   bytes */
-  uint32_t tenant; /* PARTIAL_WRITE and STALE_READ: tensor that was there before, BERTH_NOBODY */
+  uint32_t tenant;  /* PARTIAL_WRITE and STALE_READ: tensor that was there before, BERTH_NOBODY */
+  bool unconfirmed; /* the fast way saw it, and not when the invoke was repeated: it was done by
+                       `op` or an operator before it, and the bytes are those in which it shows */
+  uint32_t since; /* then: an operator of `subgraph` after which all was right; BERTH_NOBODY: none,
+                     since the invoke's start */
 } berth_guard_finding_t;
 
 typedef void (*berth_guard_report_t)(void *user, const berth_guard_finding_t *finding);
@@ -76,17 +91,23 @@ typedef void (*berth_guard_report_t)(void *user, const berth_guard_finding_t *fi
 typedef struct berth_guard {
   /* Evaluates an operator; a pointer, so that who uses no guard doesn't link it. */
   berth_status_t (*run)(struct berth_guard *guard, berth_call_t *call, uint32_t flags);
+  /* Rows of a graph input were pushed. The invoke is over: is it to be repeated? */
+  void (*take)(struct berth_guard *guard, uint32_t input, uint32_t first, uint32_t last);
+  bool (*over)(struct berth_guard *guard);
+  uint8_t *(*frame)(const struct berth_guard *guard, uint32_t input); /* rows that were pushed */
   berth_interpreter_t *interpreter;
   berth_guard_report_t report;
   void *user;
   const uint8_t *pristine; /* option: another copy of the model's file, to compare constants with */
   bool no_poison;          /* option: don't, so that faults become findings */
   bool deep;               /* option: also check row windows, in place and view claims */
+  bool fast;               /* option: evaluate once, and repeat only invokes that are suspicious */
   uint32_t before, after;  /* bytes of the caller's around `activations`, to watch */
   berth_graph_t graph;
   struct berth_kept
       *kept; /* the live tensors that the current operator doesn't write, by address */
   uint32_t kept_count;
+  uint32_t own_count;  /* behind them: what the current operator may write */
   uint8_t *expected;   /* what activations (and the bytes around them) must hold */
   uint8_t *persistent; /* what the persistent block must hold */
   uint8_t *results;    /* outputs and state of the first evaluation */
@@ -98,6 +119,18 @@ typedef struct berth_guard {
   uint32_t step;     /* of the main subgraph, that is being run */
   bool clobbered;    /* the current operator's first evaluation clobbered something */
   bool synchronised; /* the expectations are those of this invoke */
+  /* The fast way: */
+  struct berth_summed *summed; /* what has checksums, for each tensor */
+  uint64_t *sums;
+  uint64_t *digests;               /* of each operator's inputs and outputs in the invoke before */
+  uint8_t *inputs;                 /* graph inputs, as the invoke found them */
+  uint8_t *begun;                  /* the persistent block, likewise */
+  berth_guard_finding_t suspicion; /* the first one in this invoke */
+  uint32_t findings_before;        /* the invoke was repeated */
+  uint8_t fence;                   /* what fences and margins hold */
+  bool suspected;
+  bool repeating; /* with two evaluations */
+  bool constants_summed;
 } berth_guard_t;
 
 /* Bytes of memory that a guard for this prepared interpreter needs; `before` and `after` are the
@@ -107,12 +140,11 @@ typedef struct berth_guard {
 berth_status_t berth_guard_bytes(const berth_interpreter_t *interpreter, uint32_t before,
                                  uint32_t after, uint64_t *bytes);
 
-/* Attaches a guard until the next prepare, or berth_guard_detach. `report` is called for every
+/* Attaches a guard until the next prepare. `report` is called for every
  * finding, at most once for each operator and fault in an invoke. Errors: as above, MEMORY. */
 berth_status_t berth_guard_attach(berth_guard_t *guard, berth_interpreter_t *interpreter,
                                   uint32_t before, uint32_t after, void *memory, uint64_t bytes,
                                   berth_guard_report_t report, void *user);
-void berth_guard_detach(berth_guard_t *guard);
 
 #ifdef __cplusplus
 }

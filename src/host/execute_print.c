@@ -141,8 +141,10 @@ static bool print_profile(const berth_execution_t *execution, FILE *stream) {
 
 static void print_verdicts(const berth_execution_t *execution, FILE *stream) {
   const berth_verdicts_t *verdicts = &execution->verdicts;
-  fprintf(stream, "\nGuard: %s\n",
-          verdicts->count == 0 ? "every operator kept its memory contract" : "found");
+  const char *kept = execution->runner.options.guard_fast
+                         ? "one evaluation of each operator shows nothing wrong"
+                         : "every operator kept its memory contract";
+  fprintf(stream, "\nGuard: %s\n", verdicts->count == 0 ? kept : "found");
   for (uint32_t i = 0; i < verdicts->count; i++) {
     char text[1024];
     fprintf(
@@ -278,7 +280,10 @@ bool berth_execution_json(const berth_execution_t *execution, FILE *stream) {
   uint32_t outputs = berth_model_subgraph(&runner->model, 0).outputs.count;
   for (uint32_t i = 0; i < outputs; i++) json_output(&json, execution, i);
   berth_json_close(&json, ']');
-  if (runner->options.guard) berth_verdicts_json(&json, &runner->model, &execution->verdicts);
+  if (runner->options.guard) {
+    berth_json_string(&json, "guard", runner->options.guard_fast ? "fast" : "full");
+    berth_verdicts_json(&json, &runner->model, &execution->verdicts);
+  }
   if (execution->operators != NULL) {
     berth_json_open(&json, "operators", '[');
     for (uint32_t i = 0; i < execution->operator_count; i++) {

@@ -197,6 +197,7 @@ static berth_status_t prepare_guarded(berth_runner_t *runner, uint32_t planning_
       berth_guard_attach(&runner->guard, &runner->interpreter, MARGIN, after, runner->guard_memory,
                          bytes, runner->options.guard_report, runner->options.guard_user);
   runner->guard.deep = runner->options.guard_deep;
+  runner->guard.fast = runner->options.guard_fast;
   runner->guard.pristine = runner->map.data;
   return status;
 }

@@ -28,6 +28,7 @@ typedef struct berth_runner_options {
   const char *plan_path;               /* a plan to use as it is: Berth's JSON or CSV; NULL: none */
   bool guard;                          /* watch every operator; see berth/guard.h */
   bool guard_deep;                     /* the contract's other claims, too */
+  bool guard_fast;                     /* only what one evaluation shows */
   berth_guard_report_t guard_report;   /* called with `guard_user` */
   void *guard_user;
   FILE *messages; /* what prepare has to say (refused operators and the like); NULL: none */

@@ -12,7 +12,8 @@ static const char *const owner_names[] = {"tensor",    "constant", "scratch",
 
 static bool is_same(const berth_guard_finding_t *a, const berth_guard_finding_t *b) {
   return a->fault == b->fault && a->subgraph == b->subgraph && a->op == b->op &&
-         a->tensor == b->tensor && a->owner == b->owner && a->victim == b->victim;
+         a->tensor == b->tensor && a->owner == b->owner && a->victim == b->victim &&
+         a->unconfirmed == b->unconfirmed;
 }
 
 void berth_verdict_note(void *user, const berth_guard_finding_t *finding) {
@@ -121,10 +122,34 @@ static void add_reader(line_t *line, const berth_model_t *model,
   }
 }
 
+/* Of a change that nobody could be watched at: between which two operators it happened. */
+static void add_interval(line_t *line, const berth_model_t *model,
+                         const berth_guard_finding_t *finding) {
+  char name[128];
+  add_owner(line, model, finding);
+  if (finding->since == BERTH_NOBODY) {
+    add(line, " changed from the invoke's start to the end of ");
+  } else if (finding->since == finding->op) {
+    add(line, " changed during ");
+  } else {
+    add(line, " changed after %s, by the end of ",
+        berth_runner_operator_text(model, finding->subgraph, finding->since, name, sizeof name));
+  }
+  add(line, "%s",
+      berth_runner_operator_text(model, finding->subgraph, finding->op, name, sizeof name));
+}
+
 char *berth_verdict_text(const berth_model_t *model, const berth_guard_finding_t *finding,
                          char *text, size_t size) {
+  static const char *const once =
+      ": seen once, and not when the invoke was repeated to look closer";
   line_t line = {.text = text, .size = size};
   char name[128];
+  if (finding->unconfirmed && finding->fault == BERTH_GUARD_CLOBBER) {
+    add_interval(&line, model, finding);
+    add(&line, "%s", once);
+    return text;
+  }
   add(&line, "%s ",
       berth_runner_operator_text(model, finding->subgraph, finding->op, name, sizeof name));
   switch (finding->fault) {
@@ -175,6 +200,7 @@ char *berth_verdict_text(const berth_model_t *model, const berth_guard_finding_t
     add_tensor(&line, model, finding->subgraph, finding->tensor);
     break;
   }
+  if (finding->unconfirmed) add(&line, "%s", once);
   return text;
 }
 
@@ -206,6 +232,8 @@ void berth_verdicts_json(berth_json_t *json, const berth_model_t *model,
     berth_json_number(json, "victim_first", finding->victim_first);
     berth_json_number(json, "victim_count", finding->victim_count);
     number_or_null(json, "tenant", finding->tenant);
+    berth_json_bool(json, "confirmed", !finding->unconfirmed);
+    number_or_null(json, "since", finding->since);
     berth_json_string(json, "text", berth_verdict_text(model, finding, text, sizeof text));
     berth_json_close(json, '}');
   }

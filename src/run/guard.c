@@ -5,7 +5,7 @@
  * the operator's outputs and scratch, the caller's margins) is the pattern; so after it, whatever
  * differs from that and is not the operator's own was clobbered.
  */
-#include "watch.h"
+#include "watch_fast.h"
 #include <string.h>
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -51,6 +51,7 @@ berth_guard_finding_t berth_watch_finding(const berth_watch_t *watch, berth_guar
   finding.victim = BERTH_NOBODY;
   finding.victim_op = BERTH_NOBODY;
   finding.tenant = BERTH_NOBODY;
+  finding.since = BERTH_NOBODY;
   return finding;
 }
 
@@ -407,7 +408,7 @@ static berth_status_t evaluate_twice(berth_watch_t *watch) {
     status = berth_watch_shared(watch);
     if (status != BERTH_OK) return status;
   }
-  if (guard->deep && guard->findings == findings && !watch->in_piece) {
+  if ((guard->deep || guard->repeating) && guard->findings == findings && !watch->in_piece) {
     status = berth_watch_claims(watch);
     if (status != BERTH_OK) return status;
   }
@@ -417,16 +418,27 @@ static berth_status_t evaluate_twice(berth_watch_t *watch) {
   return BERTH_OK;
 }
 
+static berth_status_t run_calling(berth_watch_t *watch) {
+  berth_guard_t *guard = watch->guard;
+  if (guard->fast && !guard->repeating) return berth_watch_calling(watch);
+  berth_status_t status = berth_run_evaluate(&watch->call);
+  synchronise(guard);
+  return status;
+}
+
+static berth_status_t run_twice(berth_watch_t *watch) {
+  berth_guard_t *guard = watch->guard;
+  if (!guard->synchronised || watch->call.subgraph != 0) synchronise(guard);
+  berth_watch_list(watch, true);
+  guard->scratch_room = scratch_bytes(watch);
+  if (results_bytes(watch) > guard->results_room) return berth_run_evaluate(&watch->call);
+  return evaluate_twice(watch);
+}
+
 berth_status_t berth_watch_run(berth_guard_t *guard, berth_call_t *call, uint32_t flags) {
   const berth_invoke_t *progress = &guard->interpreter->progress;
   bool in_piece = call->subgraph == 0 && progress->run != NULL;
   if (call->subgraph == 0) guard->step = in_piece ? progress->piece.step : progress->step;
-  if (runs_subgraphs(call)) {
-    berth_status_t status = berth_run_evaluate(call);
-    synchronise(guard);
-    return status;
-  }
-  if (!guard->synchronised || call->subgraph != 0) synchronise(guard);
   berth_watch_t watch = {.call = *call,
                          .guard = guard,
                          .flags = flags,
@@ -435,12 +447,14 @@ berth_status_t berth_watch_run(berth_guard_t *guard, berth_call_t *call, uint32_
                          .redirect_tensor = BERTH_NOBODY};
   watch.call.tensor = redirected;
   if (in_piece) watch.kind = berth_run_piece_kind(guard->interpreter);
-  berth_status_t status = call->kernel->prepare(&watch.call, &watch.contract);
-  if (status != BERTH_OK) return status;
-  berth_watch_list(&watch, true);
-  guard->scratch_room = scratch_bytes(&watch);
-  if (results_bytes(&watch) > guard->results_room) return berth_run_evaluate(call);
-  status = evaluate_twice(&watch);
+  berth_status_t status;
+  if (runs_subgraphs(call)) {
+    status = run_calling(&watch);
+  } else {
+    status = call->kernel->prepare(&watch.call, &watch.contract);
+    if (status != BERTH_OK) return status;
+    status = guard->fast && !guard->repeating ? berth_watch_once(&watch) : run_twice(&watch);
+  }
   call->why = watch.call.why;
   return status;
 }

@@ -309,8 +309,51 @@ static berth_status_t advance(berth_interpreter_t *interpreter) {
   return BERTH_OK;
 }
 
-/* An invoke that failed is over. */
+/* Takes the rows that the current piece wants, as many as there are. */
+static uint32_t take(berth_interpreter_t *interpreter, const uint8_t *rows, uint32_t count) {
+  berth_stream_piece_t *piece = &interpreter->progress.piece;
+  berth_value_t value = berth_interpreter_input(interpreter, piece->input);
+  uint32_t wanted = piece->last_row - piece->first_row;
+  if (count > wanted) count = wanted;
+  for (uint32_t i = 0; i < count; i++) {
+    memcpy(berth_row(&value, piece->first_row + i), rows + (size_t)i * value.row_bytes,
+           value.row_bytes);
+  }
+  piece->first_row += count;
+  if (is_guarded(interpreter)) {
+    interpreter->guard->take(interpreter->guard, piece->input, piece->first_row - count,
+                             piece->first_row);
+  }
+  return count;
+}
+
+/* Runs it all again for the guard, which has seen something in passing. Rows that were pushed come
+ * from the guard; the caller has been told everything. */
+static void repeat(berth_interpreter_t *interpreter) {
+  berth_interpreter_options_t told = interpreter->options;
+  interpreter->options.observe = NULL;
+  interpreter->options.observe_rows = NULL;
+  interpreter->options.deliver = NULL;
+  interpreter->options.deliver_rows = NULL;
+  begin(interpreter);
+  berth_status_t status = advance(interpreter);
+  while (status == BERTH_OK && interpreter->progress.waiting) {
+    const berth_stream_piece_t *piece = &interpreter->progress.piece;
+    berth_value_t value = berth_interpreter_input(interpreter, piece->input);
+    const uint8_t *frame = interpreter->guard->frame(interpreter->guard, piece->input);
+    take(interpreter, frame + (size_t)piece->first_row * value.row_bytes,
+         piece->last_row - piece->first_row);
+    status = advance(interpreter);
+  }
+  interpreter->options = told;
+}
+
+/* What is to be done when an invoke is over, or waits for rows. */
 static berth_status_t settle(berth_interpreter_t *interpreter, berth_status_t status) {
+  bool over = status != BERTH_OK || !interpreter->progress.waiting;
+  if (is_guarded(interpreter) && over && status != BERTH_ERROR_CANCELLED) {
+    while (interpreter->guard->over(interpreter->guard)) repeat(interpreter);
+  }
   if (status != BERTH_OK) memset(&interpreter->progress, 0, sizeof interpreter->progress);
   return status;
 }
@@ -330,21 +373,6 @@ uint32_t berth_interpreter_wanted(const berth_interpreter_t *interpreter, uint32
   if (!progress->waiting) return BERTH_NOBODY;
   if (row != NULL) *row = progress->piece.first_row;
   return progress->piece.input;
-}
-
-/* Takes the rows that the current piece wants, as many as there are. */
-static uint32_t take(berth_interpreter_t *interpreter, const uint8_t *rows, uint32_t count) {
-  berth_stream_piece_t *piece = &interpreter->progress.piece;
-  berth_value_t value = berth_interpreter_input(interpreter, piece->input);
-  uint32_t wanted = piece->last_row - piece->first_row;
-  if (count > wanted) count = wanted;
-  for (uint32_t i = 0; i < count; i++) {
-    memcpy(berth_row(&value, piece->first_row + i), rows + (size_t)i * value.row_bytes,
-           value.row_bytes);
-  }
-  piece->first_row += count;
-  if (is_guarded(interpreter)) interpreter->guard->synchronised = false;
-  return count;
 }
 
 berth_status_t berth_interpreter_push_rows(berth_interpreter_t *interpreter, uint32_t input,

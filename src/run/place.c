@@ -21,20 +21,6 @@ static bool is_planned(const berth_job_t *job, uint32_t tensor) {
   return allocation == BERTH_ALLOCATION_ARENA_RW || allocation == BERTH_ALLOCATION_DYNAMIC;
 }
 
-/* With a callback that takes outputs as soon as they are complete, they end there. */
-static uint32_t last_step(const berth_job_t *job, const berth_graph_tensor_t *tensor) {
-  if (tensor->kind != BERTH_KIND_OUTPUT || job->interpreter->options.deliver == NULL ||
-      tensor->subgraph != 0) {
-    return tensor->last;
-  }
-  uint32_t last = tensor->first;
-  if (tensor->last_reader != BERTH_NOBODY) {
-    uint32_t reader = berth_run_step_of(job->interpreter, tensor->last_reader);
-    if (reader > last) last = reader;
-  }
-  return last;
-}
-
 /* The lifetimes as the interpreter knows them: with the sizes that operators have stated, without
  * what is not planned. */
 static berth_status_t settle_lifetimes(berth_job_t *job) {
@@ -46,7 +32,7 @@ static berth_status_t settle_lifetimes(berth_job_t *job) {
       if (!value.known) return BERTH_ERROR_OVERFLOW;
       tensor->allocation = BERTH_ALLOCATION_ARENA_RW;
       tensor->bytes = berth_run_held_bytes(&value);
-      tensor->last = last_step(job, tensor);
+      tensor->last = berth_run_last_step(job->interpreter, tensor);
       berth_run_widen(job->interpreter, tensor);
     } else if (tensor->allocation != BERTH_ALLOCATION_PERSISTENT) {
       tensor->allocation = BERTH_ALLOCATION_NONE;

@@ -138,6 +138,11 @@ uint32_t berth_run_ring(const berth_interpreter_t *interpreter, uint32_t tensor)
 /* The step in which an operator of the main subgraph runs. */
 uint32_t berth_run_step_of(const berth_interpreter_t *interpreter, uint32_t op);
 
+/* The last step of a tensor's life: with a callback that takes outputs as soon as they are
+ * complete, they end there. */
+uint32_t berth_run_last_step(const berth_interpreter_t *interpreter,
+                             const berth_graph_tensor_t *tensor);
+
 /* Makes the lifetime of a tensor that of the streamed plan: what is live in a step of a run is live
  * in all of them, and what has a ring in no others. */
 void berth_run_widen(const berth_interpreter_t *interpreter, berth_graph_tensor_t *tensor);

@@ -49,6 +49,20 @@ uint32_t berth_run_step_of(const berth_interpreter_t *interpreter, uint32_t op) 
   return step;
 }
 
+uint32_t berth_run_last_step(const berth_interpreter_t *interpreter,
+                             const berth_graph_tensor_t *tensor) {
+  if (tensor->kind != BERTH_KIND_OUTPUT || interpreter->options.deliver == NULL ||
+      tensor->subgraph != 0) {
+    return tensor->last;
+  }
+  uint32_t last = tensor->first;
+  if (tensor->last_reader != BERTH_NOBODY) {
+    uint32_t reader = berth_run_step_of(interpreter, tensor->last_reader);
+    if (reader > last) last = reader;
+  }
+  return last;
+}
+
 void berth_run_widen(const berth_interpreter_t *interpreter, berth_graph_tensor_t *tensor) {
   uint32_t number;
   if (interpreter->runs == NULL) return;

@@ -79,6 +79,13 @@ void berth_watch_name(const berth_watch_t *watch, const uint8_t *address,
 bool berth_watch_result(const berth_watch_t *watch, uint32_t index, berth_range_t *range,
                         uint32_t *output);
 
+/* The rows of an output that are made now; which rows of a tensor the current piece may read,
+ * false: all, or it isn't its own business. */
+void berth_watch_rows_made(const berth_watch_t *watch, const berth_value_t *value, uint32_t *first,
+                           uint32_t *last);
+bool berth_watch_rows_read(const berth_watch_t *watch, const berth_graph_tensor_t *tensor,
+                           berth_stream_rows_t *rows);
+
 /* ---- Evaluations: guard.c -------------------------------------------------------------------- */
 
 /* Evaluates an operator, or the current piece of it, twice, and judges it. */
@@ -108,6 +115,15 @@ berth_status_t berth_watch_shared(berth_watch_t *watch);
 /* First byte that differs and the number of bytes from it to the last one that does. */
 bool berth_watch_differ(const uint8_t *a, const uint8_t *b, uint32_t bytes, uint32_t *first,
                         uint32_t *count);
+
+/* Do all bytes hold the pattern? If not: the first one that doesn't, and their number up to the
+ * last one. */
+bool berth_watch_is_filled(const uint8_t *data, uint32_t bytes, uint8_t pattern, uint32_t *first,
+                           uint32_t *count);
+
+/* Whose the byte is that lies `offset` from the start of the persistent data. */
+void berth_watch_name_persistent(const berth_watch_t *watch, uint32_t offset,
+                                 berth_guard_finding_t *finding);
 
 /* Each reports the first thing that is wrong, and returns false: constants against another copy of
  * the model's file; what is kept; memory that is nobody's, which must hold `pattern` (as must the

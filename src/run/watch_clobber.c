@@ -13,8 +13,8 @@ bool berth_watch_differ(const uint8_t *a, const uint8_t *b, uint32_t bytes, uint
   return true;
 }
 
-static bool is_filled(const uint8_t *data, uint32_t bytes, uint8_t pattern, uint32_t *first,
-                      uint32_t *count) {
+bool berth_watch_is_filled(const uint8_t *data, uint32_t bytes, uint8_t pattern, uint32_t *first,
+                           uint32_t *count) {
   if (bytes == 0 || (data[0] == pattern && memcmp(data, data + 1, bytes - 1) == 0)) return true;
   uint32_t i = 0, k = bytes;
   while (data[i] == pattern) i++;
@@ -82,7 +82,7 @@ bool berth_watch_check_gaps(const berth_watch_t *watch, uint8_t pattern) {
   uint8_t *at = berth_watch_arena(watch->guard);
   while (berth_watch_gap(watch, &at, &gap)) {
     uint32_t first, count;
-    if (is_filled(gap.data, gap.bytes, pattern, &first, &count)) continue;
+    if (berth_watch_is_filled(gap.data, gap.bytes, pattern, &first, &count)) continue;
     berth_guard_finding_t finding = berth_watch_finding(watch, BERTH_GUARD_CLOBBER);
     berth_watch_name(watch, gap.data + first, &finding);
     finding.victim_count = count;
@@ -94,8 +94,8 @@ bool berth_watch_check_gaps(const berth_watch_t *watch, uint8_t pattern) {
 
 /* The operator whose workspace or state lies `distance` bytes from the persistent block's end, or
  * the variable. */
-static void name_persistent(const berth_watch_t *watch, uint32_t offset,
-                            berth_guard_finding_t *finding) {
+void berth_watch_name_persistent(const berth_watch_t *watch, uint32_t offset,
+                                 berth_guard_finding_t *finding) {
   const berth_guard_t *guard = watch->guard;
   const berth_interpreter_t *interpreter = guard->interpreter;
   uint32_t distance = interpreter->persistent_used - offset;
@@ -135,7 +135,7 @@ bool berth_watch_check_persistent(const berth_watch_t *watch) {
     return true;
   }
   berth_guard_finding_t finding = berth_watch_finding(watch, BERTH_GUARD_CLOBBER);
-  name_persistent(watch, first, &finding);
+  berth_watch_name_persistent(watch, first, &finding);
   finding.victim_count = count;
   berth_watch_report(watch, finding);
   return false;

@@ -40,9 +40,8 @@ static berth_range_t rows_part(const berth_value_t *value, uint32_t first, uint3
   return range;
 }
 
-/* The rows of an output that are made now. */
-static void rows_made(const berth_watch_t *watch, const berth_value_t *value, uint32_t *first,
-                      uint32_t *last) {
+void berth_watch_rows_made(const berth_watch_t *watch, const berth_value_t *value, uint32_t *first,
+                           uint32_t *last) {
   const berth_stream_piece_t *piece = &watch->guard->interpreter->progress.piece;
   *first = watch->kind == BERTH_ROW_LOCAL ? piece->first_row : 0;
   *last = watch->kind == BERTH_ROW_LOCAL ? piece->last_row : value->rows;
@@ -56,7 +55,7 @@ static berth_range_t output_part(const berth_watch_t *watch, uint32_t output, ui
   berth_range_t range = {value.data, value.data != NULL ? value.bytes : 0, 0};
   if (watch->in_piece && watch->kind != BERTH_WHOLE) {
     uint32_t first, last;
-    rows_made(watch, &value, &first, &last);
+    berth_watch_rows_made(watch, &value, &first, &last);
     return rows_part(&value, first, last, part);
   }
   if (part > 0) range = (berth_range_t){NULL, 0, 0};
@@ -110,7 +109,9 @@ static void keep_unreplaced(const berth_watch_t *watch, uint32_t tensor, const b
   const berth_stream_t *run = interpreter->progress.run;
   for (uint32_t i = node; i < run->node_count && first < last; i++) {
     const berth_stream_node_t *maker = &run->nodes[i];
+    uint32_t source;
     if (maker->step == BERTH_NOBODY || maker->tensor == BERTH_NOBODY) continue;
+    if (berth_run_is_folded(interpreter, 0, maker->tensor, &source)) continue; /* never made */
     berth_value_t made = berth_interpreter_tensor(interpreter, 0, maker->tensor);
     if (made.data == NULL || made.constant || made.ring < made.rows) continue;
     if (watch->guard->graph.bases[0] + maker->tensor == tensor) continue;
@@ -127,7 +128,7 @@ static void keep_unreplaced(const berth_watch_t *watch, uint32_t tensor, const b
 /* An output of which some rows are made: all but these. */
 static void keep_rest(const berth_watch_t *watch, uint32_t tensor, const berth_value_t *value) {
   uint32_t first, last, held = berth_run_held_bytes(value);
-  rows_made(watch, value, &first, &last);
+  berth_watch_rows_made(watch, value, &first, &last);
   berth_range_t before = rows_part(value, first, last, 0), after = rows_part(value, first, last, 1);
   if (before.bytes == 0) {
     keep_some(watch->guard, tensor, value, 0, held);
@@ -138,9 +139,8 @@ static void keep_rest(const berth_watch_t *watch, uint32_t tensor, const berth_v
   keep_some(watch->guard, tensor, value, start + before.bytes, held);
 }
 
-/* Which rows of a tensor the current piece may read; false: all, or it isn't its own business. */
-static bool rows_read(const berth_watch_t *watch, const berth_graph_tensor_t *tensor,
-                      berth_stream_rows_t *rows) {
+bool berth_watch_rows_read(const berth_watch_t *watch, const berth_graph_tensor_t *tensor,
+                           berth_stream_rows_t *rows) {
   const berth_invoke_t *progress = &watch->guard->interpreter->progress;
   const berth_stream_t *run = progress->run;
   if (tensor->subgraph != 0) return false;
@@ -196,7 +196,7 @@ void berth_watch_list(const berth_watch_t *watch, bool narrow) {
     berth_stream_rows_t rows;
     if (is_output(watch, tensor)) {
       if (watch->in_piece && watch->kind == BERTH_ROW_LOCAL) keep_rest(watch, i, &value);
-    } else if (narrow && watch->in_piece && rows_read(watch, tensor, &rows)) {
+    } else if (narrow && watch->in_piece && berth_watch_rows_read(watch, tensor, &rows)) {
       for (uint32_t part = 0; part < 2; part++) {
         berth_range_t range = rows_part(&value, rows.first, rows.last, part);
         uint32_t first = range.bytes > 0 ? (uint32_t)(range.data - value.data) : 0;
