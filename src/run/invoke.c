@@ -335,6 +335,7 @@ static void repeat(berth_interpreter_t *interpreter) {
   interpreter->options.observe_rows = NULL;
   interpreter->options.deliver = NULL;
   interpreter->options.deliver_rows = NULL;
+  interpreter->options.log = NULL;
   begin(interpreter);
   berth_status_t status = advance(interpreter);
   while (status == BERTH_OK && interpreter->progress.waiting) {
