@@ -215,7 +215,13 @@ typedef struct berth_stream_measure {
                       is never made. Others are left as they are */
   berth_stream_overlap_t overlaps[BERTH_STREAM_OVERLAPS_MAX];
   uint32_t overlap_count;
-  uint32_t pieces; /* calls of operators */
+  uint32_t pieces;     /* calls of operators */
+  uint64_t ring_bytes; /* so far, of the rings of output 0 of all operators, and of pushed inputs */
+
+  /* May be NULL. Asked now and then when a ring has grown or a distance has shrunk; overlaps and
+   * ring_bytes are those of the walk so far. false: end it, CANCELLED. */
+  bool (*go_on)(void *user, const struct berth_stream_measure *measure);
+  void *user;
 } berth_stream_measure_t;
 
 #define BERTH_STREAM_NOTHING UINT32_MAX /* a RESHAPE's output that its readers see through */
@@ -225,8 +231,7 @@ berth_status_t berth_stream_measure_workspace(const berth_stream_t *stream, size
 
 /* Walks a run and finds the fewest rows that each tensor must keep, and the overlaps. `stream` was
  * made from `network` and is left at the run's end. Errors: ARGUMENT (as berth_stream_begin),
- * MEMORY. Cost: pieces x readers.
- */
+ * MEMORY, CANCELLED (rings are left as they are). Cost: pieces x readers. */
 berth_status_t berth_stream_measure(berth_stream_t *stream, const berth_stream_network_t *network,
                                     const berth_stream_run_t *run, void *workspace,
                                     size_t workspace_bytes, berth_stream_measure_t *measure);

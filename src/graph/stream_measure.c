@@ -16,7 +16,8 @@
 #include "graph/stream.h"
 #include "plan/workspace.h"
 
-#define READS_MAX 4u /* tensors from before a run that its outputs are tried over */
+#define READS_MAX 4u  /* tensors from before a run that its outputs are tried over */
+#define ASK_AFTER 16u /* pieces between two questions whether to go on */
 
 typedef struct measuring {
   berth_stream_t *stream;
@@ -27,6 +28,10 @@ typedef struct measuring {
   uint32_t *rings;           /* of each node */
   uint32_t reads[READS_MAX]; /* nodes before the run that it reads for the last time */
   uint32_t read_count;
+  uint32_t made[BERTH_STREAM_OVERLAPS_MAX]; /* nodes of each overlap's tensors */
+  uint32_t read[BERTH_STREAM_OVERLAPS_MAX];
+  bool worse;      /* than when `go_on` was last asked: rings or distances */
+  uint32_t waited; /* pieces since then */
 } measuring_t;
 
 static void lay_out(measuring_t *m, berth_workspace_t *workspace) {
@@ -86,12 +91,17 @@ static uint32_t first_needed(const measuring_t *m, uint32_t source, uint32_t wri
   return first;
 }
 
-static void note_ring(const measuring_t *m, uint32_t index, const berth_stream_piece_t *piece) {
+static void note_ring(measuring_t *m, uint32_t index, const berth_stream_piece_t *piece,
+                      const berth_stream_tensor_t *tensors) {
   const berth_stream_node_t *node = &m->stream->nodes[index];
   if (node->is_whole) return;
   uint32_t first = first_needed(m, index, BERTH_NOBODY, 0, BERTH_NOBODY);
   if (first > piece->first_row) first = piece->first_row;
-  if (piece->last_row - first > m->rings[index]) m->rings[index] = piece->last_row - first;
+  uint32_t ring = piece->last_row - first;
+  if (ring <= m->rings[index]) return;
+  m->measure->ring_bytes += (uint64_t)(ring - m->rings[index]) * tensors[node->tensor].row_bytes;
+  m->rings[index] = ring;
+  m->worse = true;
 }
 
 /* ---- Outputs over inputs --------------------------------------------------------------------- */
@@ -118,8 +128,11 @@ static void find_overlaps(measuring_t *m) {
     if (!node->active || !node->is_end || !node->is_whole || !node->single) continue;
     for (uint32_t k = 0; k < m->read_count; k++) {
       if (m->measure->overlap_count == BERTH_STREAM_OVERLAPS_MAX) return;
-      m->measure->overlaps[m->measure->overlap_count++] =
-          (berth_stream_overlap_t){i, m->reads[k], INT64_MAX, true}; /* nodes, for the time being */
+      uint32_t count = m->measure->overlap_count++;
+      m->made[count] = i;
+      m->read[count] = m->reads[k];
+      m->measure->overlaps[count] = (berth_stream_overlap_t){
+          node->tensor, stream->nodes[m->reads[k]].tensor, INT64_MAX, true};
     }
   }
 }
@@ -136,25 +149,28 @@ static uint32_t place_of(const measuring_t *m, uint32_t source, uint32_t reader)
   return found;
 }
 
-static void note_overlap(const measuring_t *m, berth_stream_overlap_t *overlap,
-                         const berth_stream_piece_t *piece, const berth_stream_tensor_t *tensors) {
-  const berth_stream_node_t *node = &m->stream->nodes[overlap->made];
-  const berth_stream_node_t *read = &m->stream->nodes[overlap->read];
+static void note_overlap(measuring_t *m, uint32_t index, const berth_stream_piece_t *piece,
+                         const berth_stream_tensor_t *tensors) {
+  berth_stream_overlap_t *overlap = &m->measure->overlaps[index];
+  uint32_t made = m->made[index], source = m->read[index];
+  const berth_stream_node_t *node = &m->stream->nodes[made];
+  const berth_stream_node_t *read = &m->stream->nodes[source];
   uint32_t written = piece->last_row;
   if (node->kind == BERTH_ACCUMULATING) {
     if (piece->last_row < node->rows) return; /* nothing is written yet */
     written = node->output;
   }
-  uint32_t first = first_needed(m, overlap->read, overlap->made, piece->first_row, BERTH_NOBODY);
+  uint32_t first = first_needed(m, source, made, piece->first_row, BERTH_NOBODY);
   if (first < read->output) {
     int64_t distance = (int64_t)first * tensors[read->tensor].row_bytes -
                        (int64_t)written * tensors[node->tensor].row_bytes;
+    m->worse = m->worse || distance < overlap->distance;
     if (distance < overlap->distance) overlap->distance = distance;
   }
   if (!overlap->in_place) return;
-  uint32_t own = place_of(m, overlap->read, overlap->made);
-  overlap->in_place = own != BERTH_NOBODY && first_needed(m, overlap->read, overlap->made,
-                                                          piece->first_row, own) >= written;
+  uint32_t own = place_of(m, source, made);
+  overlap->in_place =
+      own != BERTH_NOBODY && first_needed(m, source, made, piece->first_row, own) >= written;
 }
 
 /* ---- The walk -------------------------------------------------------------------------------- */
@@ -162,6 +178,14 @@ static void note_overlap(const measuring_t *m, berth_stream_overlap_t *overlap,
 static uint32_t node_of(const berth_stream_t *stream, const berth_stream_piece_t *piece) {
   return piece->step == BERTH_NOBODY ? piece->input
                                      : stream->input_count + piece->step - stream->first_step;
+}
+
+/* Asks whether to go on, if there is news. */
+static bool may_go_on(measuring_t *m) {
+  if (!m->worse || ++m->waited < ASK_AFTER || m->measure->go_on == NULL) return true;
+  m->worse = false;
+  m->waited = 0;
+  return m->measure->go_on(m->measure->user, m->measure);
 }
 
 /* The rings of all tensors that a node makes. */
@@ -195,23 +219,20 @@ berth_status_t berth_stream_measure(berth_stream_t *stream, const berth_stream_n
   for (uint32_t i = 0; i < stream->node_count; i++) m.rings[i] = 0;
   find_overlaps(&m);
   measure->pieces = 0;
+  measure->ring_bytes = 0;
 
   berth_stream_piece_t piece;
   while (berth_stream_next(stream, &piece)) {
     uint32_t node = node_of(stream, &piece);
     if (piece.step != BERTH_NOBODY) measure->pieces++;
-    note_ring(&m, node, &piece);
+    note_ring(&m, node, &piece, network->tensors);
     for (uint32_t i = 0; i < measure->overlap_count; i++) {
-      berth_stream_overlap_t *overlap = &measure->overlaps[i];
-      if (overlap->made == node) note_overlap(&m, overlap, &piece, network->tensors);
+      if (m.made[i] == node) note_overlap(&m, i, &piece, network->tensors);
     }
+    if (!may_go_on(&m)) return BERTH_ERROR_CANCELLED;
   }
   for (uint32_t i = 0; i < stream->node_count; i++) {
     if (stream->nodes[i].active) give_rings(&m, network, i);
-  }
-  for (uint32_t i = 0; i < measure->overlap_count; i++) {
-    measure->overlaps[i].made = stream->nodes[measure->overlaps[i].made].tensor;
-    measure->overlaps[i].read = stream->nodes[measure->overlaps[i].read].tensor;
   }
   return BERTH_OK;
 }

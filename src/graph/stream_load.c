@@ -1,0 +1,190 @@
+/* The load of a run: a lower bound for each, and what walking its schedule finds.
+ *
+ * The bound is what lives through the run, the larger of what it reads and makes whole, and the rows
+ * that single windows need. Walking costs, so it ends as soon as the load is known to be larger than
+ * anybody wants: rings only grow and overlaps only shrink on the way, and most are nearly as they
+ * will be after a few rows. How far it came is then a better bound.
+ */
+#include "graph/stream_search.h"
+
+/* What the overlaps save, each tensor taking part in one of them. */
+static uint64_t saved_by_overlaps(const berth_searching_t *s) {
+  bool used[BERTH_STREAM_OVERLAPS_MAX] = {false};
+  uint64_t saved = 0;
+  for (;;) {
+    uint64_t most = 0;
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < s->measure.overlap_count; i++) {
+      const berth_stream_overlap_t *overlap = &s->measure.overlaps[i];
+      uint64_t made = s->tensors[overlap->made].bytes, read = s->tensors[overlap->read].bytes;
+      bool costs = !overlap->in_place && overlap->distance < 0;
+      uint64_t lost = costs ? berth_searching_rounded(s, (uint64_t)-overlap->distance) : 0;
+      uint64_t gain = made > lost ? made - lost : 0;
+      if (gain > read) gain = read;
+      if (s->tensors[overlap->read].last > s->stream.run.last) continue; /* kept for the caller */
+      if (!used[i] && gain > most) most = gain, best = i;
+    }
+    if (most == 0) return saved;
+    saved += most;
+    for (uint32_t i = 0; i < s->measure.overlap_count; i++) {
+      if (s->measure.overlaps[i].made == s->measure.overlaps[best].made ||
+          s->measure.overlaps[i].read == s->measure.overlaps[best].read) {
+        used[i] = true;
+      }
+    }
+  }
+}
+
+static uint64_t ring_bytes(const berth_searching_t *s, uint32_t tensor) {
+  uint32_t ring = s->measure.rings[tensor];
+  if (ring == BERTH_STREAM_NOTHING) return 0;
+  if (ring == 0) return s->tensors[tensor].bytes;
+  return berth_searching_rounded(s, (uint64_t)ring * s->network->tensors[tensor].row_bytes);
+}
+
+/* ---- Walking -------------------------------------------------------------------------------- */
+
+/* Scratch and sums of a run. */
+static uint64_t scratch_of(const berth_searching_t *s, const berth_stream_run_t *run) {
+  uint64_t sums = 0, scratch = 0;
+  for (uint32_t step = run->first; step <= run->last; step++) {
+    const search_step_t *it = &s->steps[step];
+    sums += it->sums;
+    if (it->sums == 0 && it->scratch > scratch) scratch = it->scratch;
+  }
+  return sums + scratch;
+}
+
+/* What is there whatever the rings and overlaps are, once the run has begun. */
+static uint64_t fixed_of(const berth_searching_t *s) {
+  const berth_stream_run_t *run = &s->stream.run;
+  uint64_t load = s->steps[run->first].live + scratch_of(s, run);
+  for (uint32_t step = run->first; step <= run->last; step++) {
+    const search_step_t *it = &s->steps[step];
+    const berth_stream_node_t *node = &s->stream.nodes[s->stream.input_count + step];
+    for (uint32_t k = it->outputs; k < it->end && node->is_whole && !node->is_view; k++) {
+      load += s->tensors[s->operands[k]].bytes;
+    }
+  }
+  return load;
+}
+
+/* The load as far as the walk has come. */
+static uint64_t least_load(berth_searching_t *s) {
+  if (s->fixed == 0) s->fixed = fixed_of(s);
+  return s->fixed + s->measure.ring_bytes - saved_by_overlaps(s);
+}
+
+static bool go_on(void *user, const berth_stream_measure_t *measure) {
+  berth_searching_t *s = user;
+  (void)measure;
+  return least_load(s) <= s->cutoff;
+}
+
+uint64_t berth_searching_load(berth_searching_t *s, const berth_stream_run_t *run,
+                              uint64_t enough) {
+  s->cutoff = enough;
+  s->fixed = 0;
+  s->measure.go_on = go_on;
+  s->measure.user = s;
+  berth_status_t status = berth_stream_measure(&s->stream, s->network, run, s->measure_memory,
+                                               s->measure_bytes, &s->measure);
+  s->result->work += s->measure.pieces + 1u;
+  if (status == BERTH_ERROR_CANCELLED) return least_load(s);
+  if (status != BERTH_OK) return BERTH_STREAM_IMPOSSIBLE;
+  uint64_t load = s->steps[run->first].live + scratch_of(s, run);
+  for (uint32_t i = 0; i < s->stream.input_count; i++) {
+    const berth_stream_node_t *node = &s->stream.nodes[i];
+    if (node->active) load += ring_bytes(s, node->tensor);
+  }
+  for (uint32_t step = run->first; step <= run->last; step++) {
+    const search_step_t *it = &s->steps[step];
+    for (uint32_t k = it->outputs; k < it->end; k++) load += ring_bytes(s, s->operands[k]);
+  }
+  return load - saved_by_overlaps(s);
+}
+
+void berth_searching_walk(berth_searching_t *s, uint32_t first, uint32_t last, uint64_t enough) {
+  size_t index = berth_searching_index(s, first, last);
+  if (s->walked[index] || s->stopped) return;
+  if (s->result->work >= s->limit) {
+    s->stopped = true;
+    s->result->exact = false;
+    return;
+  }
+  berth_stream_run_t run = berth_searching_run(s, first, last, 1);
+  uint64_t load = berth_searching_load(s, &run, enough);
+  if (load <= enough || load > s->loads[index]) s->loads[index] = load;
+  s->walked[index] = load <= enough || load == BERTH_STREAM_IMPOSSIBLE;
+}
+
+/* ---- Bounds ---------------------------------------------------------------------------------- */
+
+/* A lower bound for the runs that begin at one step, while the last one moves on. */
+typedef struct bound {
+  uint64_t inside; /* least bytes of what only the run sees */
+  uint64_t made;   /* bytes of what it makes and somebody later reads */
+  uint64_t dying;  /* bytes of what was there before and is read for the last time */
+  uint64_t scratch, sums;
+} bound_t;
+
+/* Moves the end of the runs that begin at `first` to `step`. */
+static void extend(const berth_searching_t *s, bound_t *b, uint32_t first, uint32_t step) {
+  const search_step_t *it = &s->steps[step];
+  b->sums += it->sums;
+  if (it->sums == 0 && it->scratch > b->scratch) b->scratch = it->scratch;
+  for (uint32_t k = it->outputs; k < it->end; k++) {
+    const search_tensor_t *t = &s->tensors[s->operands[k]];
+    b->made += t->goes ? 0 : t->bytes;
+    b->inside += t->goes ? t->least : 0;
+  }
+  for (uint32_t k = it->inputs; k < it->outputs; k++) {
+    const search_tensor_t *t = &s->tensors[s->operands[k]];
+    if (t->last != step) continue;
+    bool before = t->made == BERTH_NOBODY || t->made < first;
+    if (t->pushed) {
+      b->inside += t->least;
+    } else if (before) {
+      b->dying += t->bytes;
+    } else {
+      b->made -= t->bytes;
+      b->inside += t->least;
+    }
+  }
+}
+
+static uint64_t bound_of(const berth_searching_t *s, const bound_t *b, uint32_t first) {
+  uint64_t through = s->steps[first].live - b->dying;
+  return through + (b->dying > b->made ? b->dying : b->made) + b->inside + b->scratch + b->sums;
+}
+
+/* Are all readers of the pushed inputs that a run reads in it? */
+static bool pushed_fit(const berth_searching_t *s, uint32_t first, uint32_t last) {
+  for (uint32_t i = 0; i < s->stream.input_count && s->options->push_inputs != 0; i++) {
+    const berth_stream_node_t *node = &s->stream.nodes[i];
+    if (!s->tensors[node->tensor].pushed) continue;
+    bool outside = node->last_use < first || node->first_use > last;
+    bool within = node->first_use >= first && node->last_use <= last;
+    if (!outside && !within) return false;
+  }
+  return true;
+}
+
+void berth_searching_bound(berth_searching_t *s) {
+  size_t count = (size_t)s->step_count * s->width;
+  for (size_t i = 0; i < count; i++) {
+    s->loads[i] = BERTH_STREAM_IMPOSSIBLE;
+    s->walked[i] = true;
+  }
+  for (uint32_t first = 0; first < s->step_count; first++) {
+    bound_t bound = {0};
+    for (uint32_t last = first; last < s->step_count && last - first < s->width; last++) {
+      if (!s->steps[last].can_run) break;
+      extend(s, &bound, first, last);
+      if (!pushed_fit(s, first, last)) continue;
+      size_t index = berth_searching_index(s, first, last);
+      s->loads[index] = bound_of(s, &bound, first);
+      s->walked[index] = false;
+    }
+  }
+}
