@@ -5,6 +5,8 @@
  */
 #include "graph/stream_search.h"
 
+#define SAMPLES 64u /* rows of a reader that are looked at, where looking costs */
+
 static berth_operator_t operator_at(const berth_searching_t *s, uint32_t step) {
   uint32_t op = s->network->order != NULL ? s->network->order[step] : step;
   return berth_model_operator(s->network->model, 0, op);
@@ -80,8 +82,52 @@ static void read_windows(berth_searching_t *s) {
       if (bytes > tensor->least) tensor->least = bytes;
     }
   }
-  for (uint32_t i = 0; i < s->tensor_count; i++) {
-    if (s->tensors[i].least > s->tensors[i].bytes) s->tensors[i].least = s->tensors[i].bytes;
+}
+
+/* How many rows of node `from` must have been made before node `to` makes row `row`, by way of
+ * whatever lies between the two. */
+static uint32_t rows_before(const berth_searching_t *s, uint32_t from, uint32_t to, uint32_t row) {
+  const berth_stream_t *stream = &s->stream;
+  uint32_t inner = from < stream->input_count ? stream->input_count : from + 1; /* first one */
+  for (uint32_t i = inner; i <= to; i++) s->need[i] = 0;
+  s->need[from] = 0;
+  s->need[to] = row + 1;
+  for (uint32_t i = to; i >= inner; i--) {
+    const berth_stream_node_t *node = &stream->nodes[i];
+    if (s->need[i] == 0) continue;
+    for (uint32_t e = node->edges; e < node[1].edges; e++) {
+      const berth_stream_edge_t *edge = &stream->edges[e];
+      if (edge->source != from && edge->source < inner) continue;
+      uint32_t rows = stream->nodes[edge->source].output;
+      if (node->kind == BERTH_ROW_LOCAL) rows = berth_stream_read(node, edge, 0, s->need[i]).last;
+      if (rows > s->need[edge->source]) s->need[edge->source] = rows;
+    }
+  }
+  return s->need[from];
+}
+
+/* What a tensor needs that is read again when others have been made of it, as a residual block's
+ * skip is: from the first row that its last reader reads to the last one that was needed for what
+ * else that reader reads. It holds in every run that has the tensor inside. */
+static void read_skips(berth_searching_t *s) {
+  const berth_stream_t *stream = &s->stream;
+  for (uint32_t i = stream->input_count; i < stream->node_count; i++) {
+    const berth_stream_node_t *node = &stream->nodes[i];
+    if (node->kind != BERTH_ROW_LOCAL) continue;
+    for (uint32_t e = node->edges; e < node[1].edges; e++) {
+      const berth_stream_edge_t *edge = &stream->edges[e];
+      const berth_stream_node_t *source = &stream->nodes[edge->source];
+      search_tensor_t *tensor = &s->tensors[edge->tensor];
+      if (!source->shared || tensor->bytes == 0 || edge->window.extent == 0) continue;
+      uint32_t stride = node->output / SAMPLES + 1, most = 0;
+      for (uint32_t row = 0; row < node->output; row += stride) {
+        uint32_t first = berth_stream_read(node, edge, row, row + 1).first;
+        uint32_t last = rows_before(s, edge->source, i, row);
+        if (last > first && last - first > most) most = last - first;
+      }
+      uint64_t bytes = berth_searching_rounded(s, (uint64_t)most * edge->shape.row_bytes);
+      if (bytes > tensor->least) tensor->least = bytes;
+    }
   }
 }
 
@@ -92,7 +138,8 @@ static bool dies(const search_tensor_t *tensor, uint32_t step) {
 }
 
 /* Bytes that a whole step saves by writing over an input in place, or by being a view of it. */
-static uint64_t saved_in_place(const berth_searching_t *s, const berth_operator_t *op, uint32_t step) {
+static uint64_t saved_in_place(const berth_searching_t *s, const berth_operator_t *op,
+                               uint32_t step) {
   const berth_contract_t *contract = contract_at(s, step);
   if (!contract->known || op->outputs.count == 0) return 0;
   int32_t output = berth_vector_int(op->outputs, 0);
@@ -116,7 +163,8 @@ static void read_step(berth_searching_t *s, uint32_t step) {
   for (uint32_t i = 0; i < BERTH_SCRATCH_MAX; i++) {
     uint64_t bytes = contract->scratch[i];
     if (i == 0 && node->kind == BERTH_ACCUMULATING) {
-      it->sums = berth_searching_rounded(s, bytes > contract->accumulator ? bytes : contract->accumulator);
+      it->sums =
+          berth_searching_rounded(s, bytes > contract->accumulator ? bytes : contract->accumulator);
     }
     it->scratch += berth_searching_rounded(s, bytes);
   }
@@ -161,6 +209,10 @@ size_t berth_searching_operands(const berth_stream_network_t *network) {
 void berth_searching_read(berth_searching_t *s) {
   for (uint32_t i = 0; i < s->tensor_count; i++) read_tensor(s, i);
   read_windows(s);
+  read_skips(s);
+  for (uint32_t i = 0; i < s->tensor_count; i++) {
+    if (s->tensors[i].least > s->tensors[i].bytes) s->tensors[i].least = s->tensors[i].bytes;
+  }
   for (uint32_t i = 0; i < s->step_count; i++) s->steps[i] = (search_step_t){0};
   for (uint32_t i = 0; i < s->tensor_count; i++) {
     const search_tensor_t *tensor = &s->tensors[i];
@@ -187,4 +239,3 @@ void berth_searching_read(berth_searching_t *s) {
     s->total += s->steps[step].scratch + s->steps[step].sums + s->steps[step].extra;
   }
 }
-

@@ -1,9 +1,9 @@
 /* The load of a run: a lower bound for each, and what walking its schedule finds.
  *
- * The bound is what lives through the run, the larger of what it reads and makes whole, and the rows
- * that single windows need. Walking costs, so it ends as soon as the load is known to be larger than
- * anybody wants: rings only grow and overlaps only shrink on the way, and most are nearly as they
- * will be after a few rows. How far it came is then a better bound.
+ * The bound is what lives through the run, the larger of what it reads and makes whole, and the
+ * rows that single windows need. Walking costs, so it ends as soon as the load is known to be
+ * larger than anybody wants: rings only grow and overlaps only shrink on the way, and most are
+ * nearly as they will be after a few rows. How far it came is then a better bound.
  */
 #include "graph/stream_search.h"
 

@@ -7,9 +7,9 @@
  * in the same graph). It is exact for runs that are intervals of the given order; branches that are
  * streamed apart from each other need another order.
  *
- * The load of a run comes from walking its row schedule, which is what costs (stream_load.c). So the
- * best path is sketched with lower bounds, and only the runs on it are walked, no farther than until
- * they are known to be worse than the sketch; then it is sketched anew. Loads are remembered.
+ * The load of a run comes from walking its row schedule, which is what costs (stream_load.c). So
+ * the best path is sketched with lower bounds, and only the runs on it are walked, no farther than
+ * until they are known to be worse than the sketch; then it is sketched anew. Loads are remembered.
  *
  * With the smallest load known, the fewest calls for this load follow from a shortest path over the
  * runs within it, and so does the whole trade-off, by asking again for less and less memory.
@@ -36,8 +36,11 @@ static berth_status_t lay_out(berth_searching_t *s, berth_workspace_t *memory) {
   s->cuts = berth_workspace_take(memory, (size_t)s->step_count + 1, sizeof *s->cuts);
   s->loads = berth_workspace_take(memory, (size_t)s->step_count * s->width, sizeof *s->loads);
   s->walked = berth_workspace_take(memory, (size_t)s->step_count * s->width, sizeof *s->walked);
-  s->operands = berth_workspace_take(memory, berth_searching_operands(s->network), sizeof(uint32_t));
+  s->operands =
+      berth_workspace_take(memory, berth_searching_operands(s->network), sizeof(uint32_t));
   s->runs = berth_workspace_take(memory, s->run_room, sizeof *s->runs);
+  size_t nodes = (size_t)subgraph.inputs.count + s->step_count;
+  s->need = berth_workspace_take(memory, nodes, sizeof *s->need);
   if (s->step_count == 0) return BERTH_OK;
   berth_status_t status =
       berth_stream_workspace(s->network, 0, s->step_count - 1, &s->stream_bytes);
@@ -192,9 +195,9 @@ berth_status_t berth_stream_search(const berth_stream_network_t *network,
                                    size_t workspace_bytes, berth_stream_result_t *result) {
   const berth_stream_search_options_t defaults = {0};
   berth_searching_t s = {.network = network,
-                   .graph = graph,
-                   .options = options != NULL ? options : &defaults,
-                   .result = result};
+                         .graph = graph,
+                         .options = options != NULL ? options : &defaults,
+                         .result = result};
   s.align = s.options->align != 0 ? s.options->align : 16;
   s.limit = s.options->work_limit != 0 ? s.options->work_limit : WORK_DEFAULT;
   berth_workspace_t memory = berth_workspace_over(workspace, workspace_bytes);

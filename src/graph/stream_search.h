@@ -49,9 +49,11 @@ typedef struct berth_searching {
   search_tensor_t *tensors;
   search_step_t *steps;
   uint32_t *operands;
+  uint32_t *need; /* scratch: of each node, rows that must be there */
   search_cut_t *cuts;
-  uint64_t *loads; /* of the run of length n + 1 from step i: loads[i * width + n]; a bound, until */
-  bool *walked;    /*   it was walked to its end */
+  uint64_t
+      *loads;   /* of the run of length n + 1 from step i: loads[i * width + n]; a bound, until */
+  bool *walked; /*   it was walked to its end */
   berth_stream_run_t *runs;
   uint32_t run_count, run_room;
   void *stream_memory, *measure_memory;
@@ -79,7 +81,8 @@ static inline berth_stream_run_t berth_searching_run(const berth_searching_t *s,
                               s->options->pull_outputs};
 }
 
-/* ---- stream_facts.c --------------------------------------------------------------------------- */
+/* ---- stream_facts.c ---------------------------------------------------------------------------
+ */
 
 /* Operands of all operators: the room that `operands` needs. */
 size_t berth_searching_operands(const berth_stream_network_t *network);
@@ -87,7 +90,8 @@ size_t berth_searching_operands(const berth_stream_network_t *network);
 /* Fills tensors, steps and operands. */
 void berth_searching_read(berth_searching_t *s);
 
-/* ---- stream_load.c ---------------------------------------------------------------------------- */
+/* ---- stream_load.c ----------------------------------------------------------------------------
+ */
 
 /* Fills `loads` with lower bounds; IMPOSSIBLE for what is no run. */
 void berth_searching_bound(berth_searching_t *s);
