@@ -197,6 +197,7 @@ bool berth_stream_is_view(const berth_stream_t *stream, uint32_t step);
 /* ---- What a run needs ------------------------------------------------------------------------ */
 
 #define BERTH_STREAM_OVERLAPS_MAX 16u /* most that are found of one run */
+#define BERTH_STREAM_READS_MAX    4u  /* most tensors of before a run that others may lie over */
 
 /* Two tensors that are whole, one of which a run makes while it reads the other for the last time:
  * the rows made may lie over rows that nobody will read any more. */
@@ -213,7 +214,7 @@ typedef struct berth_stream_measure {
   uint32_t *rings; /* of each tensor of subgraph 0. Set for those that the run makes, and for pushed
                       graph inputs: rows to keep, 0 for all, BERTH_STREAM_NOTHING for a tensor that
                       is never made. Others are left as they are */
-  berth_stream_overlap_t overlaps[BERTH_STREAM_OVERLAPS_MAX];
+  berth_stream_overlap_t overlaps[BERTH_STREAM_OVERLAPS_MAX]; /* those of one `made` together */
   uint32_t overlap_count;
   uint32_t pieces;     /* calls of operators */
   uint64_t ring_bytes; /* so far, of the rings of output 0 of all operators, and of pushed inputs */

@@ -52,6 +52,7 @@ static void read_tensor(berth_searching_t *s, uint32_t index) {
   bool is_output = berth_vector_holds(subgraph.outputs, index);
   tensor->bytes = berth_searching_rounded(s, info->bytes);
   tensor->last = info->last;
+  tensor->kept = is_output;
   if (info->producer != BERTH_NOBODY) tensor->made = info->first;
   bool cut = shape.rows > 1;
   tensor->pushed = is_wanted(s, index) && info->producer == BERTH_NOBODY && cut &&
@@ -212,6 +213,9 @@ void berth_searching_read(berth_searching_t *s) {
   read_skips(s);
   for (uint32_t i = 0; i < s->tensor_count; i++) {
     if (s->tensors[i].least > s->tensors[i].bytes) s->tensors[i].least = s->tensors[i].bytes;
+  }
+  for (uint32_t i = s->stream.input_count; i < s->stream.node_count; i++) {
+    if (s->stream.nodes[i].can_view) s->tensors[s->stream.nodes[i].tensor].least = 0;
   }
   for (uint32_t i = 0; i < s->step_count; i++) s->steps[i] = (search_step_t){0};
   for (uint32_t i = 0; i < s->tensor_count; i++) {

@@ -7,32 +7,41 @@
  */
 #include "graph/stream_search.h"
 
-/* What the overlaps save, each tensor taking part in one of them. */
+/* What an overlap saves. */
+static uint64_t gain_of(const berth_searching_t *s, const berth_stream_overlap_t *overlap) {
+  uint64_t made = s->tensors[overlap->made].bytes, read = s->tensors[overlap->read].bytes;
+  if (s->tensors[overlap->read].last > s->stream.run.last) return 0; /* kept for the caller */
+  uint64_t lost = 0;
+  if (!overlap->in_place && overlap->distance < 0) {
+    lost = berth_searching_rounded(s, (uint64_t)-overlap->distance);
+  }
+  uint64_t gain = made > lost ? made - lost : 0;
+  return gain < read ? gain : read;
+}
+
+/* What the overlaps save, each tensor taking part in one of them: the best assignment, by the set
+ * of tensors that are lain over. Smaller gains never make it larger. */
 static uint64_t saved_by_overlaps(const berth_searching_t *s) {
-  bool used[BERTH_STREAM_OVERLAPS_MAX] = {false};
-  uint64_t saved = 0;
-  for (;;) {
-    uint64_t most = 0;
-    uint32_t best = 0;
-    for (uint32_t i = 0; i < s->measure.overlap_count; i++) {
+  enum { SETS = 1 << BERTH_STREAM_READS_MAX };
+  uint32_t reads[BERTH_STREAM_READS_MAX], read_count = 0;
+  uint64_t best[SETS] = {0};
+  for (uint32_t i = 0; i < s->measure.overlap_count;) {
+    uint32_t made = s->measure.overlaps[i].made;
+    uint64_t before[SETS];
+    for (uint32_t set = 0; set < SETS; set++) before[set] = best[set];
+    for (; i < s->measure.overlap_count && s->measure.overlaps[i].made == made; i++) {
       const berth_stream_overlap_t *overlap = &s->measure.overlaps[i];
-      uint64_t made = s->tensors[overlap->made].bytes, read = s->tensors[overlap->read].bytes;
-      bool costs = !overlap->in_place && overlap->distance < 0;
-      uint64_t lost = costs ? berth_searching_rounded(s, (uint64_t)-overlap->distance) : 0;
-      uint64_t gain = made > lost ? made - lost : 0;
-      if (gain > read) gain = read;
-      if (s->tensors[overlap->read].last > s->stream.run.last) continue; /* kept for the caller */
-      if (!used[i] && gain > most) most = gain, best = i;
-    }
-    if (most == 0) return saved;
-    saved += most;
-    for (uint32_t i = 0; i < s->measure.overlap_count; i++) {
-      if (s->measure.overlaps[i].made == s->measure.overlaps[best].made ||
-          s->measure.overlaps[i].read == s->measure.overlaps[best].read) {
-        used[i] = true;
+      uint32_t k = 0;
+      while (k < read_count && reads[k] != overlap->read) k++;
+      if (k == read_count) reads[read_count++] = overlap->read;
+      uint64_t gain = gain_of(s, overlap);
+      for (uint32_t set = 0; set < SETS; set++) { /* best: of sets that are within `set` */
+        uint64_t with = set >> k & 1u ? before[set & ~(1u << k)] + gain : 0;
+        if (with > best[set]) best[set] = with;
       }
     }
   }
+  return best[SETS - 1];
 }
 
 static uint64_t ring_bytes(const berth_searching_t *s, uint32_t tensor) {
@@ -59,6 +68,10 @@ static uint64_t scratch_of(const berth_searching_t *s, const berth_stream_run_t 
 static uint64_t fixed_of(const berth_searching_t *s) {
   const berth_stream_run_t *run = &s->stream.run;
   uint64_t load = s->steps[run->first].live + scratch_of(s, run);
+  for (uint32_t i = 0; i < s->stream.input_count; i++) { /* of one row: live, and counted below */
+    const search_tensor_t *tensor = &s->tensors[s->stream.nodes[i].tensor];
+    if (s->stream.nodes[i].active && !tensor->pushed) load -= tensor->bytes;
+  }
   for (uint32_t step = run->first; step <= run->last; step++) {
     const search_step_t *it = &s->steps[step];
     const berth_stream_node_t *node = &s->stream.nodes[s->stream.input_count + step];
@@ -95,7 +108,7 @@ uint64_t berth_searching_load(berth_searching_t *s, const berth_stream_run_t *ru
   uint64_t load = s->steps[run->first].live + scratch_of(s, run);
   for (uint32_t i = 0; i < s->stream.input_count; i++) {
     const berth_stream_node_t *node = &s->stream.nodes[i];
-    if (node->active) load += ring_bytes(s, node->tensor);
+    if (node->active && s->tensors[node->tensor].pushed) load += ring_bytes(s, node->tensor);
   }
   for (uint32_t step = run->first; step <= run->last; step++) {
     const search_step_t *it = &s->steps[step];
@@ -131,12 +144,14 @@ typedef struct bound {
 /* Moves the end of the runs that begin at `first` to `step`. */
 static void extend(const berth_searching_t *s, bound_t *b, uint32_t first, uint32_t step) {
   const search_step_t *it = &s->steps[step];
+  const berth_stream_node_t *node = &s->stream.nodes[s->stream.input_count + step];
   b->sums += it->sums;
   if (it->sums == 0 && it->scratch > b->scratch) b->scratch = it->scratch;
   for (uint32_t k = it->outputs; k < it->end; k++) {
     const search_tensor_t *t = &s->tensors[s->operands[k]];
-    b->made += t->goes ? 0 : t->bytes;
-    b->inside += t->goes ? t->least : 0;
+    bool stays = !t->goes && (t->last > step || node->kept); /* else nobody reads this one */
+    b->made += stays ? t->bytes : 0;
+    b->inside += stays ? 0 : t->least;
   }
   for (uint32_t k = it->inputs; k < it->outputs; k++) {
     const search_tensor_t *t = &s->tensors[s->operands[k]];
@@ -146,7 +161,7 @@ static void extend(const berth_searching_t *s, bound_t *b, uint32_t first, uint3
       b->inside += t->least;
     } else if (before) {
       b->dying += t->bytes;
-    } else {
+    } else if (!t->kept) {
       b->made -= t->bytes;
       b->inside += t->least;
     }

@@ -16,17 +16,16 @@
 #include "graph/stream.h"
 #include "plan/workspace.h"
 
-#define READS_MAX 4u  /* tensors from before a run that its outputs are tried over */
 #define ASK_AFTER 16u /* pieces between two questions whether to go on */
 
 typedef struct measuring {
   berth_stream_t *stream;
   const berth_stream_run_t *run;
   berth_stream_measure_t *measure;
-  uint32_t *starts;          /* index in `readers` of each node's first one, and an end */
-  uint32_t *readers;         /* edges, by source */
-  uint32_t *rings;           /* of each node */
-  uint32_t reads[READS_MAX]; /* nodes before the run that it reads for the last time */
+  uint32_t *starts;  /* index in `readers` of each node's first one, and an end */
+  uint32_t *readers; /* edges, by source */
+  uint32_t *rings;   /* of each node */
+  uint32_t reads[BERTH_STREAM_READS_MAX]; /* nodes before the run that it reads for the last time */
   uint32_t read_count;
   uint32_t made[BERTH_STREAM_OVERLAPS_MAX]; /* nodes of each overlap's tensors */
   uint32_t read[BERTH_STREAM_OVERLAPS_MAX];
@@ -114,7 +113,7 @@ static void find_reads(measuring_t *m) {
     if (node->active || node->kept || !node->single || node->first_use == BERTH_NOBODY) continue;
     if (node->last_use < m->run->first || node->last_use > m->run->last) continue;
     if (node->step != BERTH_NOBODY && node->step > m->run->last) continue;
-    if (m->read_count == READS_MAX) return;
+    if (m->read_count == BERTH_STREAM_READS_MAX) return;
     m->reads[m->read_count++] = i;
   }
 }

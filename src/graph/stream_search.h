@@ -14,6 +14,7 @@ typedef struct search_tensor {
   uint64_t least; /* bytes of the fewest rows that any ring of it has */
   uint32_t made;  /* step, or BERTH_NOBODY: there before step 0 */
   uint32_t last;  /* step */
+  bool kept;      /* a graph output */
   bool pushed;    /* a graph input that may come row by row */
   bool goes;      /* a graph output that may go row by row */
 } search_tensor_t;
