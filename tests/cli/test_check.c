@@ -90,22 +90,61 @@ static void the_cmake_function_makes_a_test_that_fails_over_the_limit(void **sta
   assert_says(err, "there is no");
 }
 
-/* The action's script, run as the runner would, with a program that is built already. */
+/* The action's steps, as the runner would run them from a checkout elsewhere: configured for real,
+ * but the program that is built already stands in for the one to be built, which would take minutes
+ * (tools/check-action builds it). */
 static void the_action_fails_if_one_of_its_models_is_over(void **state) {
   (void)state;
+  static const char checkout[] =
+      "mkdir \"$dir/a checkout\" $dir/bin $dir/work && cp " MODEL " $dir/work/good.tflite && "
+      "tar -c --exclude='./build*' --exclude=./.git --exclude=node_modules . | "
+      "tar -x -C \"$dir/a checkout\"";
+  static const char cmake[] =
+      "#!/bin/sh\n"
+      "if [ \"$1\" != --build ]; then exec \"$REAL_CMAKE\" \"$@\"; fi\n"
+      "[ \"$2 $3 $4\" = \"$RUNNER_TEMP/berth --target berth\" ] && [ -f \"$2/CMakeCache.txt\" ] && "
+      "ln -sf \"$BERTH\" \"$2/berth\"\n";
   static const char action[] =
-      "mkdir -p $dir/t/berth && ln -sf $berth $dir/t/berth/berth && "
-      "python3 -c \"import sys; t=open('action.yml').read(); "
-      "t=t[t.index('failed=0'):]; open(sys.argv[1],'w').write(t)\" $dir/action.sh && "
-      "RUNNER_TEMP=$dir/t GITHUB_STEP_SUMMARY=$dir/summary MAX_ARENA=%s RUNTIME=plan OPTIONS= "
-      "MODELS='models/resnet8_int8.tflite " MODEL "' bash $dir/action.sh";
-  char command[1024];
-  snprintf(command, sizeof command, action, "54K");
-  assert_status(command, 0);
-  snprintf(command, sizeof command, action, "50K");
-  assert_status(command, 1);
-  assert_status("cat $dir/summary", 0);
-  assert_says(out, "4,096 bytes over");
+      "chmod +x $dir/bin/cmake && REAL_CMAKE=$(command -v cmake) BERTH=$berth PATH=$dir/bin:$PATH "
+      "tools/run-action \"$dir/a checkout/action.yml\" $dir/work $dir/t %s";
+  static const struct {
+    const char *inputs;
+    int status;
+    const char *said;
+  } cases[] = {
+      {"model=good.tflite max-arena=54K", 0, "0 bytes are left"},
+      {"model='good.tflite good.tflite' max-arena=50K", 1,
+       "::error title=Berth memory check::good.tflite: its plan takes 55,296 bytes"},
+      {"model=good.tflite max-arena=200K runtime=tflm 'options=--bits arm'", 0, "stock TFLM needs"},
+      {"model='none.tflite good.tflite' max-arena=54K", 1, "none.tflite: No such file"},
+      {"model=good.tflite max-arena=54Q", 1, "54Q"},
+      {"model=good.tflite", 1, ""},
+  };
+  assert_status(checkout, 0);
+  write_file("bin/cmake", cmake);
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    char command[1024];
+    snprintf(command, sizeof command, action, cases[i].inputs);
+    assert_status(command, cases[i].status);
+    assert_says(out, cases[i].said);
+    assert_null(strstr(err, "were not used"));
+    if (cases[i].said[0] == '\0') assert_says(err, "input max-arena is required");
+    if (i == 1) { /* both models are in the summary, as text that stays as it is */
+      assert_status("grep -c '^```$' $dir/t/step_summary; grep -c '4,096 bytes over' "
+                    "$dir/t/step_summary",
+                    0);
+      assert_string_equal(out, "4\n2\n");
+    }
+  }
+}
+
+static void the_readmes_example_of_the_action_has_its_inputs(void **state) {
+  (void)state;
+  assert_status("sed -n '/uses: OWNER\\/berth/,/^```/p' README.md | "
+                "sed -n 's/^    \\([a-z-]*\\): .*/\\1/p' >$dir/example; "
+                "sed -n '/^inputs:/,/^runs:/s/^  \\([a-z-]*\\):$/\\1/p' action.yml >$dir/inputs; "
+                "test -s $dir/example && ! grep -vxFf $dir/inputs $dir/example",
+                0);
 }
 
 int main(void) {
@@ -117,6 +156,7 @@ int main(void) {
       cmocka_unit_test(what_is_unknown_is_undecided_and_what_is_wrong_is_refused),
       cmocka_unit_test(the_cmake_function_makes_a_test_that_fails_over_the_limit),
       cmocka_unit_test(the_action_fails_if_one_of_its_models_is_over),
+      cmocka_unit_test(the_readmes_example_of_the_action_has_its_inputs),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
