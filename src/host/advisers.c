@@ -325,6 +325,20 @@ static berth_status_t advise_streaming(berth_advising_t *advising) {
   return status;
 }
 
+/* Takes the last line back if one of these topics has as small a peak: it would be no news. */
+static void drop_if_no_news(berth_advising_t *advising, const char *topic, const char *other) {
+  berth_advices_t *advices = advising->advices;
+  const berth_advice_t *last = &advices->lines[advices->count - 1];
+  for (uint32_t i = 0; i + 1 < advices->count; i++) {
+    const berth_advice_t *line = &advices->lines[i];
+    bool meant = strcmp(line->topic, topic) == 0 || strcmp(line->topic, other) == 0;
+    if (!meant || line->peak > last->peak) continue;
+    free(last->command);
+    advices->count--;
+    return;
+  }
+}
+
 static berth_status_t advise_pushing(berth_advising_t *advising) {
   berth_settings_t changed = *advising->settings;
   if (changed.streaming.push_inputs || changed.subject.keep_inputs) return BERTH_OK;
@@ -334,10 +348,15 @@ static berth_status_t advise_pushing(berth_advising_t *advising) {
   if (changed.streaming.mode == BERTH_STREAMING_OFF) {
     changed.streaming.mode = BERTH_STREAMING_AUTO;
   }
-  return berth_advise_replan(
+  uint32_t before = advising->advices->count;
+  berth_status_t status = berth_advise_replan(
       advising, &changed, "give inputs row by row, as a camera does (in Berth's runtime)",
       advising->settings->streaming.mode == BERTH_STREAMING_OFF ? "--stream auto --stream-input"
                                                                 : "--stream-input");
+  if (status == BERTH_OK && advising->advices->count > before) {
+    drop_if_no_news(advising, "stream", "stream");
+  }
+  return status;
 }
 
 /* ---- Order and shared memory ----------------------------------------------------------------- */
@@ -380,17 +399,10 @@ static berth_status_t advise_order(berth_advising_t *advising) {
   status = berth_advise_replan(advising, &changed,
                                "run the operators in another order, outputs over inputs",
                                "--order best --overlap inplace");
-  if (status != BERTH_OK || advising->advices->count == before) return status;
-  uint64_t peak = advising->advices->lines[before].peak;
-  for (uint32_t i = 0; i < before; i++) { /* no news if one of the two does as well alone */
-    const berth_advice_t *line = &advising->advices->lines[i];
-    bool alone = strcmp(line->topic, "order") == 0 || strcmp(line->topic, "overlap") == 0;
-    if (alone && line->peak <= peak) {
-      advising->advices->count = before;
-      break;
-    }
+  if (status == BERTH_OK && advising->advices->count > before) {
+    drop_if_no_news(advising, "order", "overlap");
   }
-  return BERTH_OK;
+  return status;
 }
 
 /* ---- The table ------------------------------------------------------------------------------- */
