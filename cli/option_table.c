@@ -44,6 +44,8 @@ static const option_t table[] = {
      "run operators row by row: never (default), where it pays, for the smallest peak"},
     {"--stream-input", NULL, FOR_PLAN | FOR_RUN | FOR_REPORT, FLAG(streaming.push_inputs),
      "inputs come row by row, and never exist whole"},
+    {"--stream-output", NULL, FOR_PLAN | FOR_RUN | FOR_REPORT, FLAG(streaming.pull_outputs),
+     "outputs go row by row, as they are made, and never exist whole"},
     {"--conflicts", NULL, FOR_PLAN | FOR_INSPECT, FLAG(conflicts),
      "show which buffers are live in the same step"},
     {"--json", NULL, FOR_ALL, FLAG(json), "print JSON"},

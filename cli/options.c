@@ -47,10 +47,12 @@ static bool take_option(int argc, char **argv, int *at, unsigned command, option
   return wrong(argv[0], what, value);
 }
 
-/* `--stream-input` alone asks for streaming, too. Streamed plans are of the model as it is. */
+/* `--stream-input` or `--stream-output` alone asks for streaming, too. Streamed plans are of the
+ * model as it is. */
 static bool settle_stream(const char *command, options_t *options) {
   berth_streaming_options_t *streaming = &options->streaming;
-  if (streaming->push_inputs && streaming->mode == BERTH_STREAMING_OFF) {
+  bool ends = streaming->push_inputs || streaming->pull_outputs;
+  if (ends && streaming->mode == BERTH_STREAMING_OFF) {
     streaming->mode = BERTH_STREAMING_AUTO;
   }
   if (streaming->mode == BERTH_STREAMING_OFF) return true;
@@ -81,13 +83,12 @@ static bool settle(const char *command, options_t *options) {
   if (options->minimize && options->planning.capacity != 0) {
     return wrong(command, "--minimize and --capacity contradict each other", NULL);
   }
-  if (options->streaming.push_inputs) {
-    if (options->subject.keep_inputs) {
-      return wrong(command, "--stream-input and --keep-inputs contradict each other", NULL);
-    }
-    if (options->streaming.mode == BERTH_STREAMING_OFF) {
-      options->streaming.mode = BERTH_STREAMING_AUTO;
-    }
+  if (options->streaming.push_inputs && options->subject.keep_inputs) {
+    return wrong(command, "--stream-input and --keep-inputs contradict each other", NULL);
+  }
+  if ((options->streaming.push_inputs || options->streaming.pull_outputs) &&
+      options->streaming.mode == BERTH_STREAMING_OFF) {
+    options->streaming.mode = BERTH_STREAMING_AUTO;
   }
   /* Rows are followed through the model as its file has it. */
   if (options->streaming.mode != BERTH_STREAMING_OFF &&

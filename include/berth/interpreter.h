@@ -218,10 +218,10 @@ berth_status_t berth_interpreter_invoke(berth_interpreter_t *interpreter);
  * them, and goes as far as they allow. The first row begins an invoke, and with the last one all
  * outputs are complete; then the next frame may begin. Inputs without a ring are written before the
  * first row, as ever. `*taken` is how many rows were taken: fewer than `count` where another
- * input's rows are wanted first; NULL: that is an error, and the rows before it were taken. Errors,
- * without any other row taken: ARGUMENT (not prepared, no such input, not its turn, more rows than
- * it has left); the invoke has begun all the same, and berth_interpreter_wanted says whose turn it
- * is. OPERATOR, MEMORY, CANCELLED: the invoke is over, the next row is again the first. */
+ * input's rows are wanted first; NULL: that is an error, and the rows before it were taken. Errors:
+ * ARGUMENT (not prepared, no such input, not its turn, more rows than it has left): the call has
+ * had no effect, and with several inputs whoever comes first may be found by trying. OPERATOR,
+ * MEMORY, CANCELLED: the invoke is over, the next row is again the first. */
 berth_status_t berth_interpreter_push_rows(berth_interpreter_t *interpreter, uint32_t input,
                                            const void *rows, uint32_t count, uint32_t *taken);
 

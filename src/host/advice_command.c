@@ -64,6 +64,7 @@ static void write_rules(FILE *stream, const berth_settings_t *settings) {
            "");
   }
   flag(stream, "--stream-input", settings->streaming.push_inputs);
+  flag(stream, "--stream-output", settings->streaming.pull_outputs);
 }
 
 static void write_surroundings(FILE *stream, const berth_subject_options_t *subject) {

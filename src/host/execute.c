@@ -78,23 +78,76 @@ static berth_status_t fill_inputs(const berth_execution_options_t *options, bert
 
 /* ---- Outputs -------------------------------------------------------------------------------- */
 
-static berth_status_t write_outputs(const berth_execution_options_t *options,
-                                    const berth_runner_t *runner, uint32_t invoke,
+typedef struct watch {
+  const berth_execution_options_t *options;
+  berth_execution_t *execution;
+  double last;              /* when the operator before ended */
+  berth_output_t rows_file; /* of a graph output that comes row by row */
+  bool rows_open;           /* is it open? */
+  uint32_t rows_output;     /* which output it is of */
+  char rows_path[4096];
+  berth_status_t rows_status; /* of opening it; then `rows_complaint` says why */
+  berth_complaint_t rows_complaint;
+} watch_t;
+
+static berth_status_t output_path(const berth_execution_options_t *options, uint32_t invoke,
+                                  uint32_t output, char *path, size_t size,
+                                  berth_complaint_t *complaint) {
+  int length =
+      options->invokes == 1
+          ? snprintf(path, size, "%s/out%u.bin", options->output_dir, output)
+          : snprintf(path, size, "%s/run%u.out%u.bin", options->output_dir, invoke + 1, output);
+  if (length >= 0 && (size_t)length < size) return BERTH_OK;
+  berth_complain(complaint, "%s: the path is too long", options->output_dir);
+  return BERTH_ERROR_ARGUMENT;
+}
+
+/* Rows of an output go into its file as they come. Where several outputs come row by row, the first
+ * one's do, since only one file is written at a time. */
+static void on_rows(void *user, uint32_t output, const berth_value_t *value, uint32_t first_row,
+                    uint32_t last_row) {
+  watch_t *watch = user;
+  watch->execution->row_pieces++;
+  if (watch->options->output_dir == NULL || watch->rows_status != BERTH_OK) return;
+  if (!watch->rows_open && first_row == 0) {
+    watch->rows_status =
+        output_path(watch->options, watch->execution->invokes, output, watch->rows_path,
+                    sizeof watch->rows_path, &watch->rows_complaint);
+    if (watch->rows_status == BERTH_OK) {
+      watch->rows_status =
+          berth_output_open(watch->rows_path, &watch->rows_file, &watch->rows_complaint);
+    }
+    watch->rows_open = watch->rows_status == BERTH_OK;
+    watch->rows_output = output;
+  }
+  if (!watch->rows_open || watch->rows_output != output) return;
+  for (uint32_t row = first_row; row < last_row; row++) {
+    fwrite(berth_row(value, row), 1, value->row_bytes, watch->rows_file.stream);
+  }
+}
+
+static berth_status_t write_outputs(watch_t *watch, const berth_runner_t *runner, uint32_t invoke,
                                     berth_complaint_t *complaint) {
-  uint32_t count = berth_model_subgraph(&runner->model, 0).outputs.count;
+  const berth_execution_options_t *options = watch->options;
+  uint32_t count = berth_model_subgraph(&runner->model, 0).outputs.count, written = UINT32_MAX;
+  if (watch->rows_status != BERTH_OK) {
+    *complaint = watch->rows_complaint;
+    return watch->rows_status;
+  }
+  if (watch->rows_open) {
+    written = watch->rows_output;
+    watch->rows_open = false;
+    berth_status_t status = berth_output_commit(&watch->rows_file, complaint);
+    if (status != BERTH_OK) return status;
+  }
   for (uint32_t i = 0; i < count; i++) {
     char path[4096];
-    berth_value_t value = berth_interpreter_output(&runner->interpreter, i);
-    int length =
-        options->invokes == 1
-            ? snprintf(path, sizeof path, "%s/out%u.bin", options->output_dir, i)
-            : snprintf(path, sizeof path, "%s/run%u.out%u.bin", options->output_dir, invoke + 1, i);
-    if (length < 0 || (size_t)length >= sizeof path) {
-      berth_complain(complaint, "%s: the path is too long", options->output_dir);
-      return BERTH_ERROR_ARGUMENT;
-    }
+    if (i == written) continue;
+    berth_value_t value = berth_runner_output(runner, i);
+    berth_status_t status = output_path(options, invoke, i, path, sizeof path, complaint);
+    if (status != BERTH_OK) return status;
     berth_output_t output;
-    berth_status_t status = berth_output_open(path, &output, complaint);
+    status = berth_output_open(path, &output, complaint);
     if (status != BERTH_OK) return status;
     if (value.data != NULL) fwrite(value.data, 1, value.bytes, output.stream);
     status = berth_output_commit(&output, complaint);
@@ -104,12 +157,6 @@ static berth_status_t write_outputs(const berth_execution_options_t *options,
 }
 
 /* ---- Profile -------------------------------------------------------------------------------- */
-
-typedef struct watch {
-  const berth_execution_options_t *options;
-  berth_execution_t *execution;
-  double last; /* when the operator before ended */
-} watch_t;
 
 static bool observe(void *user, const berth_interpreter_t *interpreter, uint32_t subgraph,
                     uint32_t op) {
@@ -263,9 +310,11 @@ static berth_status_t invoke_all(const berth_execution_options_t *options, watch
     if (status != BERTH_OK) return status;
     double start = now_ms();
     watch->last = start;
+    execution->row_pieces = 0;
     status = berth_runner_invoke(runner);
     times[i] = now_ms() - start;
     if (status != BERTH_OK) {
+      if (watch->rows_open) berth_output_discard(&watch->rows_file);
       berth_complain(complaint, "%s: invoke %u failed: %s", runner->path, i + 1,
                      berth_status_text(status));
       return status;
@@ -274,7 +323,7 @@ static berth_status_t invoke_all(const berth_execution_options_t *options, watch
     if (options->watch) sample(options, execution, i);
     runner->guard.deep = false; /* claims don't depend on the input: once is enough */
     if (options->output_dir != NULL) {
-      status = write_outputs(options, runner, i, complaint);
+      status = write_outputs(watch, runner, i, complaint);
       if (status != BERTH_OK) return status;
     }
   }
@@ -295,6 +344,7 @@ berth_status_t berth_execute(const char *path, const berth_execution_options_t *
   runner_options.reshape = options->shape_count > 0 ? reshape : NULL;
   runner_options.guard_report = berth_verdict_note;
   runner_options.guard_user = &execution->verdicts;
+  runner_options.on_rows = on_rows;
   runner_options.user = &watch;
   berth_status_t status = berth_runner_open(path, &runner_options, &execution->runner, complaint);
   if (status != BERTH_OK) return status;

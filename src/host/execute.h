@@ -56,6 +56,7 @@ typedef struct berth_execution {
   double ms_min; /* of an invoke */
   double ms_median;
   uint32_t invokes;
+  uint32_t row_pieces; /* in which graph outputs came row by row, in the last invoke */
   berth_operator_profile_t *operators; /* NULL without profile */
   uint32_t operator_count;
   berth_verdicts_t verdicts;             /* of the guard */

@@ -91,7 +91,7 @@ static void print_best(const berth_value_t *value, FILE *stream) {
 }
 
 static void print_output(const berth_execution_t *execution, uint32_t number, FILE *stream) {
-  berth_value_t value = berth_interpreter_output(&execution->runner.interpreter, number);
+  berth_value_t value = berth_runner_output(&execution->runner, number);
   char name[160], shape[96];
   berth_text_t text = berth_model_tensor(&execution->runner.model, 0, value.index).name;
   berth_printable(text.data, text.length, 48, name, sizeof name);
@@ -209,6 +209,10 @@ bool berth_execution_print(const berth_execution_t *execution, FILE *stream) {
           execution->ms_median, execution->ms_min, execution->invokes,
           execution->invokes == 1 ? "" : "s");
   if (runner->streaming != NULL && !berth_streaming_print(runner->streaming, stream)) return false;
+  if (execution->row_pieces > 0) {
+    fprintf(stream, "  output rows were delivered in %u pieces, as they were made\n",
+            execution->row_pieces);
+  }
   if (execution->sample_count > 0) {
     print_curve(execution, "resident", true, stream);
     print_curve(execution, "arena", false, stream);
@@ -221,7 +225,7 @@ bool berth_execution_print(const berth_execution_t *execution, FILE *stream) {
 }
 
 static void json_output(berth_json_t *json, const berth_execution_t *execution, uint32_t number) {
-  berth_value_t value = berth_interpreter_output(&execution->runner.interpreter, number);
+  berth_value_t value = berth_runner_output(&execution->runner, number);
   berth_text_t text = berth_model_tensor(&execution->runner.model, 0, value.index).name;
   berth_json_open_line(json, NULL, '{');
   berth_json_text(json, "name", text.data, text.length);
@@ -260,6 +264,9 @@ bool berth_execution_json(const berth_execution_t *execution, FILE *stream) {
   berth_json_number(&json, "planning_bytes", needs.planning);
   berth_json_number(&json, "dynamic_bytes", execution->dynamic_bytes);
   berth_json_number(&json, "invokes", execution->invokes);
+  if (execution->row_pieces > 0) {
+    berth_json_number(&json, "output_row_pieces", execution->row_pieces);
+  }
   berth_json_number(&json, "median_ns", nanoseconds(execution->ms_median));
   berth_json_number(&json, "min_ns", nanoseconds(execution->ms_min));
   if (runner->streaming != NULL)

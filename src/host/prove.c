@@ -75,8 +75,8 @@ static void compare_outputs(const berth_runner_t *a, const berth_runner_t *b, ui
                             uint32_t invoke, berth_proof_t *proof) {
   uint32_t count = berth_model_subgraph(&a->model, 0).outputs.count;
   for (uint32_t i = 0; i < count; i++) {
-    berth_value_t x = berth_interpreter_output(&a->interpreter, i);
-    berth_value_t y = berth_interpreter_output(&b->interpreter, i);
+    berth_value_t x = berth_runner_output(a, i);
+    berth_value_t y = berth_runner_output(b, i);
     if (x.data == NULL && y.data == NULL) continue; /* nothing makes it */
     uint32_t bytes = x.bytes < y.bytes ? x.bytes : y.bytes, at = 0;
     if (x.data == NULL || y.data == NULL) bytes = 0;

@@ -211,7 +211,7 @@ static bool compare_integers(const session_t *session, const berth_value_t *valu
 
 static berth_status_t compare_output(session_t *session, uint32_t number) {
   char name[64];
-  berth_value_t value = berth_interpreter_output(&session->runner.interpreter, number);
+  berth_value_t value = berth_runner_output(&session->runner, number);
   if (value.data == NULL) {
     berth_complain(session->complaint, "%s: output %u has no data", session->runner.path, number);
     return BERTH_ERROR_OPERATOR;

@@ -103,6 +103,14 @@ static bool on_rows(void *user, const berth_interpreter_t *interpreter, uint32_t
   return runner->options.observe_rows(runner->options.user, interpreter, op, first_row, last_row);
 }
 
+static void deliver_rows(void *user, uint32_t output, const berth_value_t *value,
+                         uint32_t first_row, uint32_t last_row) {
+  berth_runner_t *runner = user;
+  berth_runner_take_rows(runner, output, value, first_row, last_row);
+  if (runner->options.on_rows == NULL) return;
+  runner->options.on_rows(runner->options.user, output, value, first_row, last_row);
+}
+
 /* A new block, with the one before it gone. */
 static bool get_block(void **block, uint32_t bytes) {
   free(*block);
@@ -123,6 +131,7 @@ static berth_status_t prepare_in(berth_runner_t *runner, const berth_memories_t 
   options.log = on_event;
   options.observe = runner->options.observe != NULL ? on_operator : NULL;
   options.observe_rows = runner->options.observe_rows != NULL ? on_rows : NULL;
+  options.deliver_rows = deliver_rows;
   options.user = runner;
   runner->dynamic_count = 0;
   berth_status_t status =

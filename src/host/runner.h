@@ -25,11 +25,14 @@ typedef struct berth_runner_options {
   berth_streaming_options_t streaming; /* which operators run row by row; alignment is the
                                           interpreter's. Not along with `plan_path` or `reshape` */
   berth_observe_rows_t observe_rows;   /* may be NULL; called with `user` */
-  const char *plan_path;               /* a plan to use as it is: Berth's JSON or CSV; NULL: none */
-  bool guard;                          /* watch every operator; see berth/guard.h */
-  bool guard_deep;                     /* the contract's other claims, too */
-  bool guard_fast;                     /* only what one evaluation shows */
-  berth_guard_report_t guard_report;   /* called with `guard_user` */
+  void (*on_rows)(void *user, uint32_t output, const berth_value_t *value, uint32_t first_row,
+                  uint32_t last_row); /* rows of a graph output that is never whole have been made;
+                                         may be NULL; called with `user` */
+  const char *plan_path;              /* a plan to use as it is: Berth's JSON or CSV; NULL: none */
+  bool guard;                         /* watch every operator; see berth/guard.h */
+  bool guard_deep;                    /* the contract's other claims, too */
+  bool guard_fast;                    /* only what one evaluation shows */
+  berth_guard_report_t guard_report;  /* called with `guard_user` */
   void *guard_user;
   FILE *messages; /* what prepare has to say (refused operators and the like); NULL: none */
   bool verbose;   /* also what is no failure: dynamic tensors, shared tables */
@@ -44,6 +47,7 @@ typedef struct berth_runner {
   berth_offsets_t offsets;      /* from `plan_path`, or the streamed plan's */
   berth_streaming_t *streaming; /* NULL: everything runs whole */
   uint8_t **frames;             /* of each graph input that is pushed row by row; NULL: likewise */
+  uint8_t **results;            /* of each graph output that comes row by row; NULL: likewise */
   berth_guard_t guard;
   void *memory; /* the one block that the interpreter lives in; guarded: activations and margins */
   void *persistent; /* only when guarded; likewise below */
@@ -64,6 +68,14 @@ void berth_runner_close(berth_runner_t *runner);
 
 /* Where the values of a graph input are to be put before an invoke. */
 berth_value_t berth_runner_input(berth_runner_t *runner, uint32_t input);
+
+/* The values of a graph output after an invoke: where it came row by row, as it was put together.
+ */
+berth_value_t berth_runner_output(const berth_runner_t *runner, uint32_t output);
+
+/* Takes rows of a graph output that no memory holds whole; runner_stream.c. */
+void berth_runner_take_rows(berth_runner_t *runner, uint32_t output, const berth_value_t *value,
+                            uint32_t first_row, uint32_t last_row);
 
 /* Runs the model once; pushes the rows of inputs that come row by row. */
 berth_status_t berth_runner_invoke(berth_runner_t *runner);

@@ -59,10 +59,12 @@ static berth_status_t place(berth_runner_t *runner, berth_subject_t *subject,
   return status;
 }
 
+/* Room for frames of inputs and outputs that come row by row; each is made when it is used. */
 static berth_status_t make_frames(berth_runner_t *runner) {
-  uint32_t count = berth_model_subgraph(&runner->model, 0).inputs.count;
-  runner->frames = calloc((size_t)count + 1, sizeof *runner->frames);
-  return runner->frames != NULL ? BERTH_OK : BERTH_ERROR_MEMORY;
+  berth_subgraph_t graph = berth_model_subgraph(&runner->model, 0);
+  runner->frames = calloc((size_t)graph.inputs.count + 1, sizeof *runner->frames);
+  runner->results = calloc((size_t)graph.outputs.count + 1, sizeof *runner->results);
+  return runner->frames != NULL && runner->results != NULL ? BERTH_OK : BERTH_ERROR_MEMORY;
 }
 
 /* From now on the interpreter has the streamed plan. Its offsets have been verified, overlaps and
@@ -200,12 +202,18 @@ berth_status_t berth_runner_stream(berth_runner_t *runner, berth_complaint_t *co
   return status;
 }
 
+static void free_frames(uint8_t ***frames, uint32_t count) {
+  for (uint32_t i = 0; i < count && *frames != NULL; i++) free((*frames)[i]);
+  free(*frames);
+  *frames = NULL;
+}
+
 void berth_runner_stream_free(berth_runner_t *runner) {
-  uint32_t count =
-      runner->frames != NULL ? berth_model_subgraph(&runner->model, 0).inputs.count : 0;
-  for (uint32_t i = 0; i < count; i++) free(runner->frames[i]);
-  free(runner->frames);
-  runner->frames = NULL;
+  if (runner->streaming != NULL) {
+    berth_subgraph_t graph = berth_model_subgraph(&runner->model, 0);
+    free_frames(&runner->frames, graph.inputs.count);
+    free_frames(&runner->results, graph.outputs.count);
+  }
   if (runner->streaming != NULL) berth_streaming_free(runner->streaming);
   free(runner->streaming);
   runner->streaming = NULL;
@@ -226,6 +234,25 @@ berth_value_t berth_runner_input(berth_runner_t *runner, uint32_t input) {
   return value;
 }
 
+void berth_runner_take_rows(berth_runner_t *runner, uint32_t output, const berth_value_t *value,
+                            uint32_t first_row, uint32_t last_row) {
+  if (runner->results == NULL) return;
+  if (runner->results[output] == NULL) runner->results[output] = calloc(value->bytes + 1u, 1);
+  if (runner->results[output] == NULL) return;
+  for (uint32_t row = first_row; row < last_row; row++) {
+    memcpy(runner->results[output] + (size_t)row * value->row_bytes, berth_row(value, row),
+           value->row_bytes);
+  }
+}
+
+berth_value_t berth_runner_output(const berth_runner_t *runner, uint32_t output) {
+  berth_value_t value = berth_interpreter_output(&runner->interpreter, output);
+  if (runner->results == NULL || !value.present || value.ring >= value.rows) return value;
+  value.data = runner->results[output];
+  value.ring = value.rows;
+  return value;
+}
+
 /* The next row of `input`, if it is its turn. */
 static berth_status_t push_row(berth_runner_t *runner, uint32_t input, uint32_t row) {
   berth_value_t frame = berth_runner_input(runner, input);
@@ -235,14 +262,16 @@ static berth_status_t push_row(berth_runner_t *runner, uint32_t input, uint32_t 
 
 berth_status_t berth_runner_invoke(berth_runner_t *runner) {
   berth_interpreter_t *interpreter = &runner->interpreter;
-  uint32_t count = berth_model_subgraph(&runner->model, 0).inputs.count, input = 0, row = 0;
-  while (input < count && !berth_interpreter_is_pushed(interpreter, input)) input++;
-  if (input == count) return berth_interpreter_invoke(interpreter);
-  berth_status_t status = push_row(runner, input, 0);
-  if (status == BERTH_ERROR_ARGUMENT &&
-      berth_interpreter_wanted(interpreter, &row) != BERTH_NOBODY) {
-    status = BERTH_OK; /* it has begun, but wants another input's rows first */
+  uint32_t count = berth_model_subgraph(&runner->model, 0).inputs.count, input, row = 0;
+  bool pushed = false;
+  berth_status_t status = BERTH_ERROR_ARGUMENT;
+  /* The input whose turn it is takes its first row, others refuse it. */
+  for (input = 0; input < count && status == BERTH_ERROR_ARGUMENT; input++) {
+    if (!berth_interpreter_is_pushed(interpreter, input)) continue;
+    pushed = true;
+    status = push_row(runner, input, 0);
   }
+  if (!pushed) return berth_interpreter_invoke(interpreter);
   while (status == BERTH_OK &&
          (input = berth_interpreter_wanted(interpreter, &row)) != BERTH_NOBODY) {
     status = push_row(runner, input, row);

@@ -89,9 +89,10 @@ static berth_status_t make_stream(berth_streaming_t *s, uint32_t steps) {
 }
 
 static berth_status_t search(berth_streaming_t *s, const berth_subject_t *subject,
-                             const berth_streaming_options_t *options, uint32_t pushed) {
+                             const berth_streaming_options_t *options, uint32_t pushed,
+                             bool pulled) {
   const berth_stream_search_options_t wanted = {
-      .push_inputs = pushed, .pull_outputs = options->pull_outputs, .align = options->align};
+      .push_inputs = pushed, .pull_outputs = pulled, .align = options->align};
   size_t bytes;
   berth_status_t status = berth_stream_search_workspace(&s->network, &bytes);
   if (status != BERTH_OK) return status;
@@ -178,24 +179,32 @@ static berth_status_t choose(berth_streaming_t *s, const berth_subject_t *subjec
   return set(s, subject, s->chosen, s->trials[s->chosen].single, align);
 }
 
-/* Which inputs should come row by row? Sometimes one that is written over in place is better whole:
- * tries all of them, none, and one alone. */
+/* Which inputs should come, and should outputs go, row by row? Sometimes one that is written over
+ * in place is better whole: tries all inputs, none, and one alone, with outputs row by row and not.
+ */
 static berth_status_t decide(berth_streaming_t *s, const berth_subject_t *subject,
                              const berth_streaming_options_t *options, uint32_t align,
                              berth_complaint_t *complaint) {
   const uint32_t sets[] = {UINT32_MAX, 0, 1, 2};
   uint32_t inputs = berth_model_subgraph(&subject->model, 0).inputs.count;
-  uint32_t count = !options->push_inputs ? 0 : inputs == 2 ? 4 : 2, best = 0;
+  uint32_t count = inputs == 2 ? 4 : 2, best = 1; /* set 1: none is pushed */
+  bool best_pulled = options->pull_outputs;
   uint64_t least = UINT64_MAX;
-  for (uint32_t i = 0; i < count; i++) {
-    berth_status_t status = search(s, subject, options, sets[i]);
+  for (uint32_t i = 0; i < 2 * count; i++) {
+    bool pulled = i < count;
+    if ((pulled && !options->pull_outputs) || (sets[i % count] != 0 && !options->push_inputs)) {
+      continue;
+    }
+    if (!options->push_inputs && !options->pull_outputs) break; /* there is only one way */
+    berth_status_t status = search(s, subject, options, sets[i % count], pulled);
     if (status == BERTH_OK) status = choose(s, subject, options->mode, align, complaint);
     if (status != BERTH_OK) return status;
     if (s->result.choice_count == 0 || s->trials[s->chosen].peak >= least) continue;
     least = s->trials[s->chosen].peak;
-    best = i;
+    best = i % count;
+    best_pulled = pulled;
   }
-  berth_status_t status = search(s, subject, options, count > 0 ? sets[best] : 0);
+  berth_status_t status = search(s, subject, options, sets[best], best_pulled);
   return status == BERTH_OK ? choose(s, subject, options->mode, align, complaint) : status;
 }
 

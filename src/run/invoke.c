@@ -384,15 +384,14 @@ berth_status_t berth_interpreter_push_rows(berth_interpreter_t *interpreter, uin
   }
   berth_invoke_t *progress = &interpreter->progress;
   berth_status_t status = BERTH_OK;
+  berth_value_t value = berth_interpreter_input(interpreter, input);
+  uint32_t turn = progress->waiting ? progress->piece.input : berth_run_first_pushed(interpreter);
+  uint32_t row = progress->waiting ? progress->piece.first_row : 0;
+  if (turn != input || count > value.rows - row) return BERTH_ERROR_ARGUMENT;
   if (!progress->waiting) {
     begin(interpreter);
     status = settle(interpreter, advance(interpreter));
     if (status != BERTH_OK) return status;
-  }
-  berth_value_t value = berth_interpreter_input(interpreter, input);
-  if (!progress->waiting || progress->piece.input != input ||
-      count > value.rows - progress->piece.first_row) {
-    return BERTH_ERROR_ARGUMENT;
   }
   uint32_t done = 0;
   while (done < count && progress->waiting && progress->piece.input == input) {

@@ -156,6 +156,10 @@ berth_value_t berth_run_unseen(const berth_call_t *call, uint32_t tensor);
 /* Does the current piece's operator run row by row, accumulate or run whole? */
 berth_kind_t berth_run_piece_kind(const berth_interpreter_t *interpreter);
 
+/* The graph input whose rows an invoke wants first; BERTH_NOBODY: none. Only between two invokes.
+ */
+uint32_t berth_run_first_pushed(berth_interpreter_t *interpreter);
+
 /* Evaluates the current piece. */
 berth_status_t berth_run_evaluate_piece(berth_call_t *call);
 

@@ -103,6 +103,19 @@ berth_kind_t berth_run_piece_kind(const berth_interpreter_t *interpreter) {
   return (berth_kind_t)current_node(interpreter)->kind;
 }
 
+uint32_t berth_run_first_pushed(berth_interpreter_t *interpreter) {
+  const berth_stream_plan_t *plan = interpreter->options.stream;
+  for (uint32_t i = 0; i < plan->run_count; i++) {
+    berth_stream_t *run = &interpreter->runs[i];
+    berth_stream_piece_t piece;
+    if (berth_stream_begin(run, &plan->runs[i]) != BERTH_OK) continue;
+    while (berth_stream_next(run, &piece)) {
+      if (piece.step == BERTH_NOBODY) return piece.input;
+    }
+  }
+  return BERTH_NOBODY;
+}
+
 /* ---- What is recalled ------------------------------------------------------------------------ */
 
 #if BERTH_RECALL

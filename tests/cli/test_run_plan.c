@@ -84,10 +84,35 @@ static void other_commands_say_that_a_plan_is_streamed(void **state) {
                  "other shapes");
 }
 
+#define DETECTOR "models/detector_two_outputs_int8.tflite"
+
+/* Rows of outputs that are never whole are written as they are made; the files have all of them. */
+static void rows_of_an_output_are_written_as_they_come(void **state) {
+  (void)state;
+  assert_status(
+      "mkdir $dir/whole && berth run " DETECTOR " --fill random:4 --output-dir $dir/whole", 0);
+  assert_status("mkdir $dir/rows && berth run " DETECTOR " --stream max --stream-input "
+                "--stream-output --fill random:4 --output-dir $dir/rows --guard",
+                0);
+  assert_says(out, "output rows were delivered in");
+  assert_status("cmp $dir/rows/out0.bin $dir/whole/out0.bin && "
+                "cmp $dir/rows/out1.bin $dir/whole/out1.bin",
+                0);
+  assert_status("berth plan " DETECTOR " --stream max --stream-input --stream-output "
+                "-o $dir/plan.json && berth run " DETECTOR " --plan $dir/plan.json --fill random:4 "
+                "--output-dir $dir/rows && cmp $dir/rows/out0.bin $dir/whole/out0.bin",
+                0);
+  assert_says(out, "output rows were delivered in");
+  assert_refused("berth run " DETECTOR " --stream max --stream-input --stream-output "
+                 "--output-dir $dir/none",
+                 1, "/none/out");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_saved_plan_runs_as_it_is),
       cmocka_unit_test(what_is_wrong_in_a_saved_plan_is_refused),
+      cmocka_unit_test(rows_of_an_output_are_written_as_they_come),
       cmocka_unit_test(other_commands_say_that_a_plan_is_streamed),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);

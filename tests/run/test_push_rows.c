@@ -180,6 +180,42 @@ static void bad_use_is_refused_and_breaks_nothing(void **state) {
   expect_result(b);
 }
 
+/* Before the first row, too: whose turn it is can be found by trying. */
+static void a_first_row_that_is_refused_begins_nothing(void **state) {
+  bench_t *b = *state;
+  berth_interpreter_t *it = &b->interpreter;
+  uint32_t now = 77, refused = 0, first = BERTH_NOBODY;
+  uint8_t *before = malloc(ROOM);
+  assert_non_null(before);
+  memcpy(before, b->memory, ROOM);
+  for (uint32_t input = 0; input < 2; input++) {
+    /* One row too many is refused even of the one whose turn it is. */
+    assert_int_equal(berth_interpreter_push_rows(it, input, b->frames[0], HEIGHT + 1, &now),
+                     BERTH_ERROR_ARGUMENT);
+    assert_int_equal(berth_interpreter_wanted(it, NULL), BERTH_NOBODY);
+  }
+  for (uint32_t input = 2; input-- > 0 && first == BERTH_NOBODY;) {
+    if (berth_interpreter_push_rows(it, input, b->frames[input], 1, &now) == BERTH_OK) {
+      first = input;
+      continue;
+    }
+    refused++;
+    assert_int_equal(berth_interpreter_wanted(it, NULL), BERTH_NOBODY);
+    assert_int_equal(now, 77);
+    assert_memory_equal(b->memory, before, it->needs.extent); /* tensors; the schedule may differ */
+  }
+  assert_int_equal(refused, 1);
+  assert_int_equal(now, 1);
+  free(before);
+  uint32_t row, input;
+  while ((input = berth_interpreter_wanted(it, &row)) != BERTH_NOBODY) {
+    assert_int_equal(
+        berth_interpreter_push_rows(it, input, b->frames[input] + row * WIDTH * 4u, 1, NULL),
+        BERTH_OK);
+  }
+  expect_result(b);
+}
+
 static void reset_gives_up_a_frame(void **state) {
   bench_t *b = *state;
   feed(b, 7);
@@ -314,6 +350,8 @@ int main(void) {
       cmocka_unit_test_setup_teardown(many_rows_at_once_are_taken_as_far_as_it_is_their_turn,
                                       open_bench, close_bench),
       cmocka_unit_test_setup_teardown(bad_use_is_refused_and_breaks_nothing, open_bench,
+                                      close_bench),
+      cmocka_unit_test_setup_teardown(a_first_row_that_is_refused_begins_nothing, open_bench,
                                       close_bench),
       cmocka_unit_test_setup_teardown(reset_gives_up_a_frame, open_bench, close_bench),
       cmocka_unit_test_setup_teardown(without_a_plan_that_pushes_there_is_nothing_to_push,

@@ -104,9 +104,9 @@ static void keep_outputs(trial_t *trial, const berth_interpreter_t *interpreter)
 }
 
 /* Pushes the rows that are wanted, one or a few at a time. */
-static void push(trial_t *trial, berth_interpreter_t *interpreter, uint32_t input) {
-  uint32_t row = 0;
-  do {
+static void push(trial_t *trial, berth_interpreter_t *interpreter) {
+  uint32_t row = 0, input;
+  while ((input = berth_interpreter_wanted(interpreter, &row)) != BERTH_NOBODY) {
     berth_value_t value = berth_interpreter_input(interpreter, input);
     uint32_t left = value.rows - row, count = 1 + draw(&trial->chance) % 5, taken = 0;
     if (count > left) count = left;
@@ -115,25 +115,19 @@ static void push(trial_t *trial, berth_interpreter_t *interpreter, uint32_t inpu
                          count, &taken),
                      BERTH_OK);
     assert_true(taken > 0 && taken <= count);
-    input = berth_interpreter_wanted(interpreter, &row);
-  } while (input != BERTH_NOBODY);
+  }
 }
 
-/* The graph input whose rows are wanted first, or BERTH_NOBODY. */
-static uint32_t first_pushed(const berth_interpreter_t *interpreter) {
-  const uint8_t byte = 0;
-  if (berth_interpreter_invoke((berth_interpreter_t *)(uintptr_t)interpreter) == BERTH_OK)
-    return BERTH_NOBODY;
-  berth_interpreter_t *waiting = (berth_interpreter_t *)(uintptr_t)interpreter;
+/* Pushes the first row of the input whose turn it is: the others refuse theirs. */
+static void push_first(trial_t *trial, berth_interpreter_t *interpreter) {
   for (uint32_t i = 0; berth_interpreter_input(interpreter, i).present; i++) {
-    /* Far too many rows: it begins, and refuses them. */
-    assert_int_equal(berth_interpreter_push_rows(waiting, i, &byte, UINT32_MAX, NULL),
-                     BERTH_ERROR_ARGUMENT);
-    uint32_t row, wanted = berth_interpreter_wanted(interpreter, &row);
-    if (wanted != BERTH_NOBODY) return wanted;
+    if (!berth_interpreter_is_pushed(interpreter, i)) continue;
+    berth_status_t status = berth_interpreter_push_rows(interpreter, i, trial->frames[i], 1, NULL);
+    if (status == BERTH_OK) return;
+    assert_int_equal(status, BERTH_ERROR_ARGUMENT);
+    assert_int_equal(berth_interpreter_wanted(interpreter, NULL), BERTH_NOBODY);
   }
   fail_msg("rows are to be pushed, but of no input");
-  return BERTH_NOBODY;
 }
 
 static void on_finding(void *user, const berth_guard_finding_t *finding) {
@@ -179,9 +173,9 @@ static void run(trial_t *trial, const berth_model_t *model, berth_interpreter_op
     if (!interpreter.pushed) {
       assert_int_equal(berth_interpreter_invoke(&interpreter), BERTH_OK);
     } else {
-      uint32_t row, input = berth_interpreter_wanted(&interpreter, &row);
-      if (input == BERTH_NOBODY) input = first_pushed(&interpreter);
-      push(trial, &interpreter, input);
+      assert_int_equal(berth_interpreter_invoke(&interpreter), BERTH_ERROR_ARGUMENT);
+      push_first(trial, &interpreter);
+      push(trial, &interpreter);
     }
     keep_outputs(trial, &interpreter);
   }
