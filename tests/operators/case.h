@@ -26,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CASE_TENSORS 24
+#define CASE_TENSORS 28
 #define CASE_FIELDS  8
 #define CASE_POISON  0xA5
 
