@@ -39,8 +39,12 @@ berth_running_t berth_running_of(const berth_subject_t *subject,
   asking_t asking = {options, &subject->model};
   berth_what_if_t changes = options->what_if;
   changes.shape_count = 0;
-  if (berth_what_if_any(&changes)) {
-    snprintf(running.why, sizeof running.why, "what is assumed or dropped is not so in the file");
+  const char *why = berth_what_if_any(&changes) ? "what is assumed or dropped is not so in the file"
+                    : options->best_order       ? "its operators have another order in the file"
+                    : options->diagonal         ? "its kernels are not TFLM's reference kernels"
+                                                : NULL;
+  if (why != NULL) {
+    snprintf(running.why, sizeof running.why, "%s", why);
     return running;
   }
   char *said = NULL;

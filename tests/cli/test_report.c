@@ -182,6 +182,16 @@ static void a_streamed_plan_is_shown_as_plan_plans_it(void **state) {
   assert_says(svg, "shaded: row by row, lined: a ring of rows; striped: shared bytes; ");
 }
 
+static void other_ways_to_plan_are_drawn_as_plan_plans_them(void **state) {
+  (void)state;
+  assert_status(
+      "for o in '--overlap inplace' '--overlap diagonal' '--order best' --drop-unused; do "
+      "berth plan models/detector_two_outputs_int8.tflite $o --svg $dir/a.svg >$dir/said && "
+      "berth report models/detector_two_outputs_int8.tflite $o --svg $dir/b.svg "
+      "-o $dir/o.html && cmp $dir/a.svg $dir/b.svg || exit 1; done",
+      0);
+}
+
 static void a_saved_plan_is_drawn_as_it_was(void **state) {
   (void)state;
   /* Same rectangles as those of the model's own plan, with one region and with two. */
@@ -292,6 +302,7 @@ int main(void) {
       cmocka_unit_test(the_page_says_what_it_is_about_and_json_says_what_was_written),
       cmocka_unit_test(two_files_make_one_page_before_and_after),
       cmocka_unit_test(a_streamed_plan_is_shown_as_plan_plans_it),
+      cmocka_unit_test(other_ways_to_plan_are_drawn_as_plan_plans_them),
       cmocka_unit_test(a_saved_plan_is_drawn_as_it_was),
       cmocka_unit_test(a_file_that_is_no_saved_plan_is_refused),
       cmocka_unit_test(png_is_the_picture_drawn_by_rsvg_convert),

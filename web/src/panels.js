@@ -249,10 +249,10 @@ export function fillOperators(element, side, go, state) {
 function limitedInline(buffers, go) {
   const parts = [];
   for (const buffer of buffers.slice(0, 4)) {
-    if (parts.length > 0) parts.push(", ");
+    if (parts.length > 0) parts.push(make("br"));
     parts.push(make("button", { type: "button", className: "link", onclick: () => go.buffer(buffer) }, named(buffer.brief, printable(buffer.name))));
   }
-  if (buffers.length > 4) parts.push(` and ${buffers.length - 4} more`);
+  if (buffers.length > 4) parts.push(make("br"), `and ${buffers.length - 4} more`);
   return parts;
 }
 
