@@ -48,15 +48,21 @@ static void print_json(const options_t *options, const berth_limit_check_t *chec
   berth_json_close(&json, '}');
 }
 
-/* What runs a file has it as it is; Berth itself can give its inputs other shapes. */
+/* What runs a file has it as it is; Berth itself can give its inputs other shapes, and stream it.
+ */
 static bool is_possible(const options_t *options) {
-  berth_what_if_t what_if = options->subject.what_if;
+  const berth_subject_options_t *subject = &options->subject;
+  bool berth = options->runtime == BERTH_CHECK_BERTH;
+  berth_what_if_t what_if = subject->what_if;
   if (options->runtime == BERTH_CHECK_PLAN) return true;
-  if (options->runtime == BERTH_CHECK_BERTH) what_if.shape_count = 0;
-  if (!berth_what_if_any(&what_if)) return true;
-  fprintf(stderr, "berth check: --runtime %s goes with neither %s--assume nor --drop-output\n",
-          berth_check_runtime_name(options->runtime),
-          options->runtime == BERTH_CHECK_BERTH ? "" : "--set-shape, ");
+  if (berth) what_if.shape_count = 0;
+  bool other = subject->best_order || subject->share ||
+               (!berth && options->streaming.mode != BERTH_STREAMING_OFF);
+  if (!berth_what_if_any(&what_if) && !other) return true;
+  fprintf(stderr,
+          "berth check: --runtime %s goes with neither %s--assume, --drop-output, --order nor "
+          "--overlap\n",
+          berth_check_runtime_name(options->runtime), berth ? "" : "--stream, --set-shape, ");
   return false;
 }
 
@@ -67,9 +73,9 @@ static int check(const options_t *options) {
     berth_complain(&complaint, "%s: one planner at a time", options->path);
     return failed(&complaint);
   }
-  if (berth_limit_check(options->path, &options->subject, options->planner, &options->planning,
-                        options->runtime, &options->stock, options->max_arena, &result,
-                        &complaint) != BERTH_OK) {
+  berth_settings_t settings = settings_of(options);
+  if (berth_limit_check(options->path, &settings, options->runtime, &options->stock,
+                        options->max_arena, &result, &complaint) != BERTH_OK) {
     return failed(&complaint);
   }
   if (options->json) {

@@ -12,6 +12,10 @@
 /* Commands that open and plan a file to show it in another way. */
 #define FOR_VIEWS (FOR_GRAPH | FOR_TRACE | FOR_DIFF | FOR_LOG | FOR_REPORT)
 
+/* Commands that plan in every way that there is, and those that stream. */
+#define FOR_PLANS    (FOR_PLAN | FOR_INSPECT | FOR_REPORT | FOR_CHECK | FOR_DIFF)
+#define FOR_STREAMED (FOR_PLAN | FOR_RUN | FOR_REPORT | FOR_CHECK | FOR_DIFF)
+
 static const option_t table[] = {
     {"--planner", "NAME|all", FOR_VIEWS | FOR_CHECK | FOR_PLAN | FOR_RUN | FOR_BISECT,
      TAKE(option_set_planner), "how to plan (default: best)"},
@@ -35,14 +39,13 @@ static const option_t table[] = {
      "what may share memory (default: inplace)"},
     {"--overlap", "none|views|inplace|diagonal", FOR_OPTIMIZE, TAKE(option_set_plan_overlap),
      "what may share memory (default: inplace); diagonal: in TFLM's reference kernels only"},
-    {"--overlap", "none|views|inplace|diagonal", FOR_PLAN | FOR_INSPECT | FOR_REPORT,
-     TAKE(option_set_plan_overlap),
+    {"--overlap", "none|views|inplace|diagonal", FOR_PLANS, TAKE(option_set_plan_overlap),
      "what may share memory (default: none); diagonal: in TFLM's reference kernels"},
-    {"--order", "file|best", FOR_PLAN | FOR_INSPECT | FOR_REPORT, TAKE(option_set_order),
+    {"--order", "file|best", FOR_PLANS, TAKE(option_set_order),
      "operators in the file's order (default) or that of the smallest peak"},
-    {"--stream", "off|auto|max", FOR_PLAN | FOR_RUN | FOR_REPORT, TAKE(option_set_stream),
+    {"--stream", "off|auto|max", FOR_STREAMED, TAKE(option_set_stream),
      "run operators row by row: never (default), where it pays, for the smallest peak"},
-    {"--stream-input", NULL, FOR_PLAN | FOR_RUN | FOR_REPORT, FLAG(streaming.push_inputs),
+    {"--stream-input", NULL, FOR_STREAMED, FLAG(streaming.push_inputs),
      "inputs come row by row, and never exist whole"},
     {"--stream-output", NULL, FOR_PLAN | FOR_RUN | FOR_REPORT, FLAG(streaming.pull_outputs),
      "outputs go row by row, as they are made, and never exist whole"},

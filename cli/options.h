@@ -3,14 +3,11 @@
 #ifndef BERTH_CLI_OPTIONS_H
 #define BERTH_CLI_OPTIONS_H
 
-#include "host/advice.h"
 #include "host/execute.h"
 #include "host/forecast.h"
 #include "host/limit_check.h"
 #include "host/optimize.h"
-#include "host/planning.h"
-#include "host/streaming.h"
-#include "host/subject.h"
+#include "host/settings.h"
 #include "host/sweep.h"
 #include <stdbool.h>
 #include <stddef.h>

@@ -3,14 +3,12 @@
  *
  * Advisers propose; they are listed in the table of advisers.c, one for each topic. Each proposes
  * other settings, and berth_advise_replan plans them. What a line promises is what a run of its
- * command gives, which is made from the very settings (advice_command.c).
+ * command gives, which is made from the very settings (settings.c).
  */
 #ifndef BERTH_SRC_HOST_ADVICE_H
 #define BERTH_SRC_HOST_ADVICE_H
 
-#include "host/planning.h"
-#include "host/streaming.h"
-#include "host/subject.h"
+#include "host/settings.h"
 #include <stdio.h>
 #include <time.h>
 
@@ -45,14 +43,6 @@ typedef struct berth_advices { /* named in plan_file.h */
   uint32_t count;
 } berth_advices_t;
 
-/* Everything that a plan of a model depends on. The pointers are the caller's. */
-typedef struct berth_settings {
-  berth_subject_options_t subject;
-  berth_streaming_options_t streaming; /* `align` is the subject's */
-  const berth_planner_t *planner;
-  berth_planning_t planning;
-} berth_settings_t;
-
 /* What an adviser works with. */
 typedef struct berth_advising {
   const berth_subject_t *subject; /* the model as it is */
@@ -82,10 +72,6 @@ berth_status_t berth_advise(const berth_subject_t *subject, const berth_settings
                             const berth_plan_t *plan, berth_advices_t *advices,
                             berth_complaint_t *complaint);
 void berth_advices_free(berth_advices_t *advices);
-
-/* The command that plans `path` with the settings, quoted for a shell; heap, NULL without memory.
- */
-char *berth_plan_command(const char *path, const berth_settings_t *settings);
 
 /* The table of the advisers, NULL-terminated by name. */
 typedef struct berth_adviser {

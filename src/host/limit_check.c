@@ -70,16 +70,16 @@ static uint32_t count_dynamic(const berth_subject_t *subject) {
   return count;
 }
 
-static berth_status_t check_plan(berth_subject_t *subject, const berth_subject_options_t *options,
-                                 const berth_planner_t *planner, const berth_planning_t *planning,
-                                 bool whole, berth_limit_check_t *check,
-                                 berth_complaint_t *complaint) {
+/* `streaming`: NULL, or what the subject is the problem of. `whole`: all that running it needs. */
+static berth_status_t check_plan(berth_subject_t *subject, const berth_settings_t *settings,
+                                 berth_streaming_t *streaming, bool whole,
+                                 berth_limit_check_t *check, berth_complaint_t *complaint) {
   berth_outcome_t outcome;
-  berth_status_t status =
-      berth_planning_run(planner, &subject->problem, planning, &outcome, complaint);
+  berth_status_t status = berth_streaming_plan(streaming, subject, settings->planner,
+                                               &settings->planning, &outcome, complaint);
   if (status == BERTH_OK && whole) {
-    const berth_streaming_options_t whole_tensors = {.mode = BERTH_STREAMING_OFF};
-    berth_running_t running = berth_running_of(subject, options, &whole_tensors, planner);
+    berth_running_t running =
+        berth_running_of(subject, &settings->subject, &settings->streaming, settings->planner);
     check->arena_bytes = running.needs.total + sizeof(berth_interpreter_t);
     if (!running.possible) {
       berth_complain(complaint, "%s: Berth cannot run it: %s", subject->path, running.why);
@@ -217,14 +217,31 @@ static berth_status_t check_tflite(const berth_subject_t *subject, berth_limit_c
 
 /* ---- All of it ------------------------------------------------------------------------------- */
 
-berth_status_t berth_limit_check(const char *path, const berth_subject_options_t *options,
-                                 const berth_planner_t *planner, const berth_planning_t *planning,
+/* Lets the subject be a streamed plan's before it is planned, if it is to be streamed. */
+static berth_status_t stream_and_check(berth_subject_t *subject, const berth_settings_t *settings,
+                                       bool whole, berth_limit_check_t *check,
+                                       berth_complaint_t *complaint) {
+  if (settings->streaming.mode == BERTH_STREAMING_OFF) {
+    return check_plan(subject, settings, NULL, whole, check, complaint);
+  }
+  berth_streaming_t streaming;
+  berth_streaming_options_t wanted = settings->streaming;
+  wanted.align = settings->subject.align;
+  berth_status_t status = berth_streaming_make(subject, &wanted, &streaming, complaint);
+  if (status != BERTH_OK) return status;
+  status = check_plan(subject, settings, &streaming, whole, check, complaint);
+  berth_streaming_free(&streaming);
+  return status;
+}
+
+berth_status_t berth_limit_check(const char *path, const berth_settings_t *settings,
                                  berth_check_runtime_t runtime, const berth_tflm_settings_t *stock,
                                  uint64_t limit, berth_limit_check_t *check,
                                  berth_complaint_t *complaint) {
   berth_limit_check_t made = {.limit_bytes = limit};
-  berth_subject_options_t opened = *options;
-  if (runtime == BERTH_CHECK_BERTH) opened.kernels = true;
+  berth_subject_options_t opened = settings->subject;
+  bool streamed = settings->streaming.mode != BERTH_STREAMING_OFF; /* it has scratch of its own */
+  if (runtime == BERTH_CHECK_BERTH && !streamed) opened.kernels = true;
   if (runtime == BERTH_CHECK_TFLITE) {
     opened = (berth_subject_options_t){.align = 64, .exact_sizes = true, .keep_inputs = true};
   }
@@ -239,8 +256,7 @@ berth_status_t berth_limit_check(const char *path, const berth_subject_options_t
   } else if (runtime == BERTH_CHECK_TFLITE) {
     status = check_tflite(&subject, &made, complaint);
   } else {
-    status = check_plan(&subject, &opened, planner, planning, runtime == BERTH_CHECK_BERTH, &made,
-                        complaint);
+    status = stream_and_check(&subject, settings, runtime == BERTH_CHECK_BERTH, &made, complaint);
   }
   berth_subject_close(&subject);
   if (status != BERTH_OK) return status;

@@ -3,8 +3,7 @@
 #ifndef BERTH_SRC_HOST_LIMIT_CHECK_H
 #define BERTH_SRC_HOST_LIMIT_CHECK_H
 
-#include "host/planning.h"
-#include "host/subject.h"
+#include "host/settings.h"
 #include "stock/tflm_forecast.h"
 #include <stdio.h>
 
@@ -38,8 +37,7 @@ typedef struct berth_limit_check {
 
 /* Checks the model of `path`. Errors: those of opening and planning it, OPERATOR (the runtime
  * doesn't run it); `complaint` says why. `stock` counts with BERTH_CHECK_TFLM. */
-berth_status_t berth_limit_check(const char *path, const berth_subject_options_t *options,
-                                 const berth_planner_t *planner, const berth_planning_t *planning,
+berth_status_t berth_limit_check(const char *path, const berth_settings_t *settings,
                                  berth_check_runtime_t runtime, const berth_tflm_settings_t *stock,
                                  uint64_t limit, berth_limit_check_t *check,
                                  berth_complaint_t *complaint);

@@ -49,6 +49,30 @@ static void stock_tflites_need_is_its_forecast(void **state) {
   assert_says(out, "the persistent arena: variables, and weights that are decompressed once\n");
 }
 
+static void a_plan_in_another_way_has_a_limit_too(void **state) {
+  (void)state;
+  static const char *const ways[] = {"--stream auto", "--stream-input", "--overlap diagonal",
+                                     "--order best --overlap inplace"};
+  for (size_t i = 0; i < 4; i++) {
+    char command[1024];
+    snprintf(command, sizeof command,
+             "n=$(berth plan " MODEL " %s --json | grep -m 1 '\"peak_bytes\"' | tr -dc 0-9); "
+             "berth check " MODEL " %s --max-arena $n && "
+             "! berth check " MODEL " %s --max-arena $((n - 1)) && test $n -lt 55297",
+             ways[i], ways[i], ways[i]);
+    assert_status(command, 0);
+  }
+  assert_status("berth run " MODEL
+                " --planner best --stream auto --json | grep '\"total_bytes\"' | "
+                "tr -dc 0-9 >$dir/total; berth check " MODEL
+                " --max-arena 1K --stream auto --runtime berth --json | grep '\"arena_bytes\"' | "
+                "tr -dc 0-9 | cmp - $dir/total",
+                0);
+  assert_refused("berth check " MODEL " --max-arena 1K --runtime tflm --stream auto", 2,
+                 "--stream");
+  assert_refused("berth check " MODEL " --max-arena 1K --runtime berth --order best", 2, "--order");
+}
+
 static void what_is_unknown_is_undecided_and_what_is_wrong_is_refused(void **state) {
   (void)state;
   assert_status("berth check models/custom_op.tflite --max-arena 1M", 4);
@@ -153,6 +177,7 @@ int main(void) {
       cmocka_unit_test(each_runtimes_need_is_what_its_own_command_says),
       cmocka_unit_test(stock_tflms_need_is_the_measured_one),
       cmocka_unit_test(stock_tflites_need_is_its_forecast),
+      cmocka_unit_test(a_plan_in_another_way_has_a_limit_too),
       cmocka_unit_test(what_is_unknown_is_undecided_and_what_is_wrong_is_refused),
       cmocka_unit_test(the_cmake_function_makes_a_test_that_fails_over_the_limit),
       cmocka_unit_test(the_action_fails_if_one_of_its_models_is_over),

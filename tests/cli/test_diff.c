@@ -69,8 +69,17 @@ static void wrong_usage_and_bad_files_are_refused(void **state) {
   assert_says(out, "--versus");
 }
 
+static void one_model_streamed_and_whole_differ(void **state) {
+  (void)state;
+  assert_status("berth diff models/resnet8_int8.tflite --versus --stream auto", 3);
+  assert_says(out, "16,384");
+  assert_status("berth diff models/resnet8_int8.tflite --versus --overlap diagonal", 3);
+  assert_says(out, "33,312");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(one_model_streamed_and_whole_differ),
       cmocka_unit_test(a_plan_is_equal_to_itself_in_every_form),
       cmocka_unit_test(two_settings_of_one_model_are_compared),
       cmocka_unit_test(what_appeared_and_what_went_is_told),

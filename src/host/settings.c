@@ -1,8 +1,9 @@
 /* The command that repeats a plan, written from the settings that made it, so that what a line of
  * advice shows cannot differ from what was planned for it. */
-#include "host/advice.h"
+#include "host/settings.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
