@@ -201,6 +201,10 @@ bool berth_execution_print(const berth_execution_t *execution, FILE *stream) {
   fprintf(stream, "  planning       %12s  (during prepare only%s)\n",
           berth_grouped(needs.planning).text,
           runner->planning == NULL ? ", borrowed from activations" : "");
+  if (runner->options.guard) {
+    fprintf(stream, "  guard          %12s  (borrowed for its checks)\n",
+            berth_grouped(runner->guard_bytes).text);
+  }
   if (runner->dynamic_count > 0) {
     fprintf(stream, "  dynamic        %12s  (%u tensors whose size is known only at run time)\n",
             berth_grouped(execution->dynamic_bytes).text, runner->dynamic_count);
@@ -289,6 +293,7 @@ bool berth_execution_json(const berth_execution_t *execution, FILE *stream) {
   berth_json_close(&json, ']');
   if (runner->options.guard) {
     berth_json_string(&json, "guard", runner->options.guard_fast ? "fast" : "full");
+    berth_json_number(&json, "guard_bytes", runner->guard_bytes);
     berth_verdicts_json(&json, &runner->model, &execution->verdicts);
   }
   if (execution->operators != NULL) {

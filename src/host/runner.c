@@ -202,6 +202,7 @@ static berth_status_t prepare_guarded(berth_runner_t *runner, uint32_t planning_
   status = berth_guard_bytes(&runner->interpreter, MARGIN, after, &bytes);
   if (status != BERTH_OK) return status;
   if (bytes > MOST || !get_block(&runner->guard_memory, (uint32_t)bytes)) return BERTH_ERROR_MEMORY;
+  runner->guard_bytes = (uint32_t)bytes;
   status =
       berth_guard_attach(&runner->guard, &runner->interpreter, MARGIN, after, runner->guard_memory,
                          bytes, runner->options.guard_report, runner->options.guard_user);

@@ -56,6 +56,7 @@ typedef struct berth_runner {
   void *writable; /* a copy of the file, so that a write to a constant is seen and not fatal */
   void *planning; /* NULL unless a planner was named */
   uint32_t memory_bytes;
+  uint32_t guard_bytes;   /* of `guard_memory` */
   uint32_t dynamic_count; /* tensors whose size is known only at run time */
   bool ended;             /* by an operator's refusal: logged already */
 } berth_runner_t;

@@ -24,7 +24,7 @@ COMMANDS = {
                 "inspect models/control_flow.tflite --print-memory-usage",
                 "inspect %s --runtime tflite --conflicts" % M],
     "run": ["run %s --profile --guard --print-allocations" % M,
-            "run %s --watch --invokes 4" % M, "run models/segmentation_float16.tflite --stream-output", "run %s --replay models/reference/resnet8_int8" % M],
+            "run %s --watch --invokes 4 --guard=fast" % M, "run models/segmentation_float16.tflite --stream-output", "run %s --replay models/reference/resnet8_int8" % M],
     "sweep": ["plan %s --sweep regions" % M, "plan models/segmentation_float16.tflite --sweep "
               "resolution", "run %s --sweep resolution=32:48:16" % M],
     "check": ["check models/custom_op.tflite --max-arena 1M", "check %s --max-arena 1K" % M,
