@@ -170,13 +170,14 @@ typedef struct berth_interpreter {
   uint32_t metadata_used;  /* from the end of its block; likewise below */
   uint32_t metadata_fixed; /* what init took of it */
   uint32_t persistent_used;
-  uint32_t cpu;
   berth_needs_t needs;
+  uint8_t cpu; /* BERTH_CPU_* bits */
   bool prepared;
-  bool pushed;           /* rows of a graph input come from the caller */
-  bool failed;           /* something was missing or refused during prepare */
-  berth_arena_t dynamic; /* tensors of unknown size, between the plan's peak and the tail */
-  berth_stream_t *runs;  /* row schedules of options.stream's runs */
+  bool pushed;            /* rows of a graph input come from the caller */
+  bool failed;            /* something was missing or refused during prepare */
+  berth_arena_t *dynamic; /* tensors of unknown size, between the plan's peak and the tail; NULL:
+                             there are none */
+  berth_stream_t *runs;   /* row schedules of options.stream's runs */
   berth_invoke_t progress;
   struct berth_guard *guard; /* NULL: none is attached */
 } berth_interpreter_t;
@@ -208,6 +209,19 @@ berth_status_t berth_interpreter_contracts(berth_interpreter_t *interpreter,
 
 /* After prepare: what it needed. Blocks of exactly these sizes are enough. */
 berth_needs_t berth_interpreter_needs(const berth_interpreter_t *interpreter);
+
+/* How full the blocks are, and have been since prepare. */
+typedef struct berth_watermarks {
+  uint32_t activations;        /* most bytes that were in use from the block's start on, as planned
+                                  and for tensors of unknown size */
+  uint32_t dynamic;            /* bytes that tensors of unknown size take now */
+  uint32_t dynamic_high_water; /* the most that they took, with the gaps between them */
+  uint32_t persistent;         /* bytes taken; does not change between two prepares, nor does: */
+  uint32_t metadata;
+} berth_watermarks_t;
+
+/* After prepare; also in the observer, after each operator. All zero before. */
+berth_watermarks_t berth_interpreter_watermarks(const berth_interpreter_t *interpreter);
 
 /* Runs the model once. Errors: ARGUMENT (not prepared, or rows of an input are to be pushed),
  * OPERATOR (logged), MEMORY (a tensor of unknown size didn't fit), CANCELLED. */

@@ -244,8 +244,7 @@ static void sample(const berth_execution_options_t *options, berth_execution_t *
   berth_sample_t *to = &execution->samples[execution->sample_count++];
   to->invoke = invoke + 1;
   to->resident_bytes = resident_bytes();
-  to->high_water_bytes =
-      (uint64_t)berth_interpreter_needs(interpreter).extent + interpreter->dynamic.high_water;
+  to->high_water_bytes = berth_interpreter_watermarks(interpreter).activations;
 }
 
 /* ---- Where everything lies ------------------------------------------------------------------- */
@@ -330,7 +329,7 @@ static berth_status_t invoke_all(const berth_execution_options_t *options, watch
   qsort(times, options->invokes, sizeof *times, compare_times);
   execution->ms_min = times[0];
   execution->ms_median = times[options->invokes / 2];
-  execution->dynamic_bytes = runner->interpreter.dynamic.high_water;
+  execution->dynamic_bytes = berth_interpreter_watermarks(&runner->interpreter).dynamic_high_water;
   return BERTH_OK;
 }
 

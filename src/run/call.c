@@ -45,10 +45,10 @@ static berth_status_t place_dynamic(berth_interpreter_t *interpreter, uint32_t f
                                     uint32_t bytes) {
   uint32_t offset;
   uint32_t align = interpreter->options.alignment;
-  berth_status_t status = berth_arena_allocate(&interpreter->dynamic, bytes, align, &offset);
+  berth_status_t status = berth_arena_allocate(interpreter->dynamic, bytes, align, &offset);
   if (status != BERTH_OK) return status;
   interpreter->places[flat] =
-      (uint32_t)(interpreter->dynamic.base - (uint8_t *)interpreter->memories.activations.data) +
+      (uint32_t)(interpreter->dynamic->base - (uint8_t *)interpreter->memories.activations.data) +
       offset;
   return BERTH_OK;
 }

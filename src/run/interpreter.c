@@ -70,7 +70,7 @@ berth_status_t berth_interpreter_init(berth_interpreter_t *interpreter, const be
   if (new.options.alignment == 0) new.options.alignment = 16;
   if (new.options.alignment &(new.options.alignment - 1)) return BERTH_ERROR_ARGUMENT;
   if (new.options.alignment > BERTH_ARENA_ALIGN_MAX) return BERTH_ERROR_ARGUMENT;
-  new.cpu = new.options.portable ? 0 : berth_cpu_detect();
+  new.cpu = new.options.portable ? 0 : (uint8_t)berth_cpu_detect();
 
   uint32_t align = new.options.alignment > 16 ? new.options.alignment : 16;
   if (!is_aligned(&memories->activations, align) || !is_aligned(&memories->persistent, 16) ||
@@ -139,6 +139,7 @@ berth_status_t berth_interpreter_resize_input(berth_interpreter_t *interpreter, 
 void berth_run_forget(berth_interpreter_t *interpreter) {
   interpreter->guard = NULL;
   interpreter->runs = NULL;
+  interpreter->dynamic = NULL;
   interpreter->pushed = false;
   memset(&interpreter->progress, 0, sizeof interpreter->progress);
   uint32_t kept = 0;
@@ -158,6 +159,22 @@ void berth_run_forget(berth_interpreter_t *interpreter) {
 
 berth_needs_t berth_interpreter_needs(const berth_interpreter_t *interpreter) {
   return interpreter->needs;
+}
+
+berth_watermarks_t berth_interpreter_watermarks(const berth_interpreter_t *interpreter) {
+  berth_watermarks_t marks;
+  memset(&marks, 0, sizeof marks);
+  if (!interpreter->prepared) return marks;
+  marks.activations = interpreter->needs.extent;
+  marks.persistent = interpreter->persistent_used;
+  marks.metadata = interpreter->metadata_used;
+  const berth_arena_t *dynamic = interpreter->dynamic;
+  if (dynamic == NULL) return marks;
+  marks.dynamic = dynamic->used;
+  marks.dynamic_high_water = dynamic->high_water;
+  uint32_t start = (uint32_t)(dynamic->base - (uint8_t *)interpreter->memories.activations.data);
+  if (dynamic->high_water > 0) marks.activations = start + dynamic->high_water;
+  return marks;
 }
 
 berth_status_t berth_interpreter_reset(berth_interpreter_t *interpreter) {

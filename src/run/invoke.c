@@ -81,17 +81,17 @@ static berth_status_t rent(berth_interpreter_t *interpreter, lease_t *lease, uin
                            void **address) {
   if (bytes == 0) return BERTH_OK;
   uint32_t offset;
-  berth_status_t status = berth_arena_allocate(&interpreter->dynamic, bytes, 16, &offset);
+  berth_status_t status = berth_arena_allocate(interpreter->dynamic, bytes, 16, &offset);
   if (status != BERTH_OK) return status;
   lease->offsets[lease->count] = offset;
   lease->bytes[lease->count++] = bytes;
-  *address = interpreter->dynamic.base + offset;
+  *address = interpreter->dynamic->base + offset;
   return BERTH_OK;
 }
 
 static void give_back(berth_interpreter_t *interpreter, const lease_t *lease) {
   for (uint32_t i = lease->count; i-- > 0;) {
-    berth_arena_free(&interpreter->dynamic, lease->offsets[i], lease->bytes[i]);
+    berth_arena_free(interpreter->dynamic, lease->offsets[i], lease->bytes[i]);
   }
 }
 
@@ -146,7 +146,7 @@ static void release(berth_interpreter_t *interpreter, uint32_t subgraph, uint32_
   if (shape == NULL || !shape->unknown || interpreter->places[flat] == PLACE_UNKNOWN) return;
   if (is_needed_after(interpreter, subgraph, op, tensor)) return;
   berth_value_t value = berth_interpreter_tensor(interpreter, subgraph, (uint32_t)tensor);
-  berth_arena_free(&interpreter->dynamic, (uint32_t)(value.data - interpreter->dynamic.base),
+  berth_arena_free(interpreter->dynamic, (uint32_t)(value.data - interpreter->dynamic->base),
                    value.bytes);
   interpreter->places[flat] = PLACE_UNKNOWN;
 }
@@ -262,19 +262,16 @@ berth_status_t berth_run_subgraph(berth_interpreter_t *interpreter, uint32_t sub
 
 /* Dynamic tensors of the last invoke are gone. */
 static void forget_dynamic(berth_interpreter_t *interpreter) {
-  bool any = false;
+  if (interpreter->dynamic == NULL) return;
   for (uint32_t i = 0; i < interpreter->shape_count; i++) {
     berth_shape_t *shape = &interpreter->shapes[i];
     if (!shape->unknown) continue;
-    any = true;
     shape->rank = 0xffffu;
     interpreter->places[shape->tensor] = PLACE_UNKNOWN;
   }
-  if (any) {
-    uint32_t high_water = interpreter->dynamic.high_water;
-    berth_arena_reset(&interpreter->dynamic);
-    interpreter->dynamic.high_water = high_water;
-  }
+  uint32_t high_water = interpreter->dynamic->high_water;
+  berth_arena_reset(interpreter->dynamic);
+  interpreter->dynamic->high_water = high_water;
 }
 
 static void begin(berth_interpreter_t *interpreter) {

@@ -281,6 +281,13 @@ static berth_status_t given_plan(const berth_interpreter_t *interpreter, berth_v
   return BERTH_OK;
 }
 
+static bool has_unknown(const berth_interpreter_t *interpreter) {
+  for (uint32_t i = 0; i < interpreter->shape_count; i++) {
+    if (interpreter->shapes[i].unknown) return true;
+  }
+  return false;
+}
+
 static berth_status_t prepare(berth_job_t *job) {
   berth_interpreter_t *interpreter = job->interpreter;
   berth_vector_t offsets;
@@ -296,6 +303,11 @@ static berth_status_t prepare(berth_job_t *job) {
   if (status == BERTH_OK) status = berth_job_make_runs(job);
   if (status != BERTH_OK) return status;
 
+  if (has_unknown(interpreter)) {
+    interpreter->dynamic =
+        berth_run_take_metadata(interpreter, (uint32_t)sizeof *interpreter->dynamic, 8);
+    if (interpreter->dynamic == NULL) return berth_job_too_small(job, 0, "metadata do not fit");
+  }
   if (job->scratch_count > 0) {
     interpreter->scratches = berth_run_take_metadata(
         interpreter, job->scratch_count * (uint32_t)sizeof(uint32_t), sizeof(uint32_t));
@@ -324,6 +336,15 @@ static berth_status_t prepare(berth_job_t *job) {
   return BERTH_OK;
 }
 
+/* Tensors of unknown size get what is left of the activations' block. */
+static void start_dynamic(berth_interpreter_t *interpreter) {
+  uint32_t align = interpreter->options.alignment, room = berth_run_head_room(interpreter);
+  uint32_t start = (interpreter->needs.extent + align - 1) & ~(align - 1);
+  if (start > room) start = room;
+  berth_arena_init(interpreter->dynamic, (uint8_t *)interpreter->memories.activations.data + start,
+                   room - start);
+}
+
 berth_status_t berth_interpreter_prepare(berth_interpreter_t *interpreter) {
   if (interpreter == NULL || interpreter->model == NULL) return BERTH_ERROR_ARGUMENT;
   interpreter->prepared = false;
@@ -340,12 +361,7 @@ berth_status_t berth_interpreter_prepare(berth_interpreter_t *interpreter) {
   berth_status_t status = prepare(&job);
   if (status != BERTH_OK) return status;
 
-  uint32_t start = (interpreter->needs.extent + interpreter->options.alignment - 1) &
-                   ~(interpreter->options.alignment - 1);
-  uint32_t room = berth_run_head_room(interpreter);
-  if (start > room) start = room;
-  berth_arena_init(&interpreter->dynamic, (uint8_t *)interpreter->memories.activations.data + start,
-                   room - start);
+  if (interpreter->dynamic != NULL) start_dynamic(interpreter);
   interpreter->prepared = true;
   berth_interpreter_reset(interpreter);
   berth_run_log(interpreter, BERTH_EVENT_PREPARED, 0, BERTH_NOBODY, BERTH_NOBODY,
