@@ -43,7 +43,7 @@ static berth_history_line_t measure(const options_t *options, const planned_t *p
       .label = (char *)(options->label != NULL ? options->label : ""),
       .model = (char *)options->path,
       .peak = planned->outcome.plan.peak,
-      .arena = running.possible ? running.needs.total + sizeof(berth_interpreter_t) : 0,
+      .arena = running.possible ? running.needs.total + BERTH_RUNNING_STRUCTS : 0,
       .latency_ns = running.possible ? latency(options) : 0,
       .accuracy = (char *)(options->accuracy != NULL ? options->accuracy : "")};
 }

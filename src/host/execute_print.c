@@ -2,6 +2,7 @@
 #include "host/execute.h"
 #include "host/fill.h"
 #include "host/json.h"
+#include "host/running.h"
 #include "host/streaming_print.h"
 #include "host/table.h"
 #include "host/terminal.h"
@@ -189,15 +190,14 @@ bool berth_execution_print(const berth_execution_t *execution, FILE *stream) {
   fprintf(stream, "%s\n", runner->path);
   fprintf(
       stream, "  memory         %12s bytes in all\n",
-      berth_grouped((uint64_t)needs.total + sizeof runner->interpreter + execution->dynamic_bytes)
-          .text);
+      berth_grouped((uint64_t)needs.total + BERTH_RUNNING_STRUCTS + execution->dynamic_bytes).text);
   fprintf(stream, "  activations    %12s  (plan %s, lower bound %s)\n",
           berth_grouped(needs.extent).text, berth_grouped(needs.peak).text,
           berth_grouped(needs.lower_bound).text);
   fprintf(stream, "  persistent     %12s  (variables, operators' tables and state)\n",
           berth_grouped(needs.persistent).text);
-  fprintf(stream, "  metadata       %12s  (and %zu of the interpreter itself)\n",
-          berth_grouped(needs.metadata).text, sizeof runner->interpreter);
+  fprintf(stream, "  metadata       %12s  (and %zu of the structs, interpreter and model)\n",
+          berth_grouped(needs.metadata).text, BERTH_RUNNING_STRUCTS);
   fprintf(stream, "  planning       %12s  (during prepare only%s)\n",
           berth_grouped(needs.planning).text,
           runner->planning == NULL ? ", borrowed from activations" : "");
@@ -260,11 +260,11 @@ bool berth_execution_json(const berth_execution_t *execution, FILE *stream) {
   berth_json_number(&json, "peak_bytes", needs.peak);
   berth_json_number(&json, "lower_bound_bytes", needs.lower_bound);
   berth_json_number(&json, "total_bytes",
-                    (uint64_t)needs.total + sizeof runner->interpreter + execution->dynamic_bytes);
+                    (uint64_t)needs.total + BERTH_RUNNING_STRUCTS + execution->dynamic_bytes);
   berth_json_number(&json, "activation_bytes", needs.extent);
   berth_json_number(&json, "persistent_bytes", needs.persistent);
   berth_json_number(&json, "metadata_bytes", needs.metadata);
-  berth_json_number(&json, "interpreter_bytes", sizeof runner->interpreter);
+  berth_json_number(&json, "interpreter_bytes", BERTH_RUNNING_STRUCTS);
   berth_json_number(&json, "planning_bytes", needs.planning);
   berth_json_number(&json, "dynamic_bytes", execution->dynamic_bytes);
   berth_json_number(&json, "invokes", execution->invokes);

@@ -80,12 +80,12 @@ static berth_status_t check_plan(berth_subject_t *subject, const berth_settings_
   if (status == BERTH_OK && whole) {
     berth_running_t running =
         berth_running_of(subject, &settings->subject, &settings->streaming, settings->planner);
-    check->arena_bytes = running.needs.total + sizeof(berth_interpreter_t);
+    check->arena_bytes = running.needs.total + BERTH_RUNNING_STRUCTS;
     if (!running.possible) {
       berth_complain(complaint, "%s: Berth cannot run it: %s", subject->path, running.why);
       status = BERTH_ERROR_OPERATOR;
     } else {
-      char *what = note(check, running.needs.metadata + sizeof(berth_interpreter_t));
+      char *what = note(check, running.needs.metadata + BERTH_RUNNING_STRUCTS);
       if (what != NULL) snprintf(what, WHAT, "metadata and the interpreter");
     }
   } else if (status == BERTH_OK) {

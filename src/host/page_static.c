@@ -88,7 +88,7 @@ static void write_need(const berth_plan_report_t *report, FILE *stream) {
   fputs("<p><b>RAM you need on the device:</b> ", stream);
   if (runs) {
     fprintf(stream, "<b>%s</b> with Berth's runtime (on %zu bits)",
-            berth_human_bytes(running->needs.total + sizeof(berth_interpreter_t)).text,
+            berth_human_bytes(running->needs.total + BERTH_RUNNING_STRUCTS).text,
             8 * sizeof(void *));
   }
   if (known) {

@@ -84,8 +84,8 @@ berth_running_account_t berth_running_account(const berth_running_t *running,
                                          (int64_t)(needs->activations + variables) - (int64_t)peak,
                                      .tables = needs->persistent - variables,
                                      .metadata = needs->metadata,
-                                     .interpreter = sizeof(berth_interpreter_t),
-                                     .total = (uint64_t)needs->total + sizeof(berth_interpreter_t)};
+                                     .interpreter = BERTH_RUNNING_STRUCTS,
+                                     .total = (uint64_t)needs->total + BERTH_RUNNING_STRUCTS};
   /* What aligning the parts in one block takes. */
   account.metadata += needs->total - needs->activations - needs->persistent - needs->metadata;
   return account;

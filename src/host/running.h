@@ -8,6 +8,10 @@
 #include "host/subject.h"
 #include <stdio.h>
 
+/* The interpreter and the model that it reads from: structs of the application's, beside the blocks
+ * that it gives. */
+#define BERTH_RUNNING_STRUCTS (sizeof(berth_interpreter_t) + sizeof(berth_model_t))
+
 typedef struct berth_running {
   bool possible;        /* else `why` says what is missing */
   berth_needs_t needs;  /* of one interpreter */
@@ -30,7 +34,7 @@ typedef struct berth_running_account {
                          kernels' scratch, less what it lets tensors share */
   uint64_t tables;    /* of the operators, and their state */
   uint64_t metadata;
-  uint64_t interpreter;
+  uint64_t interpreter; /* and the model: BERTH_RUNNING_STRUCTS */
   uint64_t total;
 } berth_running_account_t;
 

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 
 static uint64_t private_bytes(const berth_needs_t *needs) {
-  return (uint64_t)needs->total + sizeof(berth_interpreter_t);
+  return (uint64_t)needs->total + BERTH_RUNNING_STRUCTS;
 }
 
 /* So many instances that may all run at once, or only one at a time in the same activations. */
@@ -38,7 +38,7 @@ void berth_running_print(const berth_running_t *running, uint32_t instances, FIL
   fprintf(stream, "  %-44s %14s\n", "private, each: variables and operators' tables",
           berth_grouped(needs->persistent).text);
   fprintf(stream, "  %-44s %14s\n", "private, each: metadata and the interpreter",
-          berth_grouped(needs->metadata + sizeof(berth_interpreter_t)).text);
+          berth_grouped(needs->metadata + BERTH_RUNNING_STRUCTS).text);
   fprintf(stream, "  %-44s %14s\n", "all, running at the same time",
           berth_grouped(at_once(needs, instances)).text);
   fprintf(stream, "  %-44s %14s\n", "all, running in turn in the same activations",
@@ -55,7 +55,7 @@ void berth_running_json(const berth_running_t *running, const berth_subject_t *s
     berth_json_number(json, "activation_bytes", needs->activations);
     berth_json_number(json, "persistent_bytes", needs->persistent);
     berth_json_number(json, "metadata_bytes", needs->metadata);
-    berth_json_number(json, "interpreter_bytes", sizeof(berth_interpreter_t));
+    berth_json_number(json, "interpreter_bytes", BERTH_RUNNING_STRUCTS);
     berth_json_number(json, "planning_bytes", needs->planning);
     berth_json_number(json, "dynamic_tensors", running->dynamic);
     berth_running_account_t account = berth_running_account(running, subject, peak);
