@@ -149,7 +149,7 @@ static berth_status_t eval(berth_call_t *call) {
 const berth_kernel_t berth_kernel_leaky_relu = {
     .code = BERTH_BUILTIN_LEAKY_RELU, .prepare = prepare, .eval = eval};
 const berth_kernel_t berth_kernel_prelu = {
-    .code = BERTH_BUILTIN_PRELU, .prepare = prepare, .eval = eval};
+    .code = BERTH_BUILTIN_PRELU, .float16_inputs = 2, .prepare = prepare, .eval = eval};
 const berth_kernel_t berth_kernel_relu = {
     .code = BERTH_BUILTIN_RELU, .prepare = prepare, .eval = eval};
 const berth_kernel_t berth_kernel_relu6 = {

@@ -161,6 +161,6 @@ static berth_status_t eval(berth_call_t *call) {
 }
 
 const berth_kernel_t berth_kernel_add = {
-    .code = BERTH_BUILTIN_ADD, .prepare = prepare, .eval = eval};
+    .code = BERTH_BUILTIN_ADD, .float16_inputs = 3, .prepare = prepare, .eval = eval};
 const berth_kernel_t berth_kernel_sub = {
-    .code = BERTH_BUILTIN_SUB, .prepare = prepare, .eval = eval};
+    .code = BERTH_BUILTIN_SUB, .float16_inputs = 3, .prepare = prepare, .eval = eval};

@@ -23,7 +23,8 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   berth_value_t inputs[2];
   berth_status_t status = berth_elementwise_same_type(call, contract, inputs, 2);
   if (status != BERTH_OK) return status;
-  if (inputs[0].type != BERTH_TYPE_FLOAT32 && inputs[0].type != BERTH_TYPE_INT32)
+  berth_tensor_type_t type = berth_output(call, 0).type;
+  if (type != BERTH_TYPE_FLOAT32 && type != BERTH_TYPE_INT32)
     return berth_refuse(call, "takes float32 and int32 only");
   if (activation_of(call) < BERTH_ACTIVATION_NONE || activation_of(call) > BERTH_ACTIVATION_RELU6)
     return berth_refuse(call, "cannot apply this activation");
@@ -94,7 +95,7 @@ BERTH_RUN(pow_int32, INT32(power))
 
 static berth_status_t eval(berth_call_t *call) {
   berth_value_t inputs[2] = {berth_input(call, 0), berth_input(call, 1)};
-  bool undefined = false, real = inputs[0].type == BERTH_TYPE_FLOAT32;
+  bool undefined = false, real = berth_output(call, 0).type == BERTH_TYPE_FLOAT32;
   quotient_t div = {.undefined = &undefined};
   berth_activation_range_float(activation_of(call), &div.float_min, &div.float_max);
   div.min = div.float_min < -1.0f ? INT32_MIN : (int32_t)div.float_min;
@@ -121,7 +122,7 @@ static berth_status_t eval(berth_call_t *call) {
 }
 
 const berth_kernel_t berth_kernel_div = {
-    .code = BERTH_BUILTIN_DIV, .prepare = prepare, .eval = eval};
+    .code = BERTH_BUILTIN_DIV, .float16_inputs = 3, .prepare = prepare, .eval = eval};
 const berth_kernel_t berth_kernel_floor_div = {
     .code = BERTH_BUILTIN_FLOOR_DIV, .prepare = prepare, .eval = eval};
 const berth_kernel_t berth_kernel_floor_mod = {

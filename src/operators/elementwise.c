@@ -5,8 +5,15 @@
  * scale along the last dimension one run for each position.
  */
 #include "operators/elementwise.h"
+#include "operators/float_weights.h"
 #include "operators/shape.h"
 #include <string.h>
+
+/* Is the input a constant of float16 that the kernel's runs take as float32? (DEQUANTIZE and CAST
+ * have runs for float16 itself.) */
+static bool is_half(const berth_call_t *call, const berth_value_t *input, uint32_t i) {
+  return input->type == BERTH_TYPE_FLOAT16 && call->kernel->float16_inputs >> i & 1;
+}
 
 /* ---- Shape and contract --------------------------------------------------------------------- */
 
@@ -48,7 +55,7 @@ berth_status_t berth_elementwise_prepare(berth_call_t *call, berth_contract_t *c
   for (uint32_t i = 0; i < count; i++) {
     bool same = true; /* the very elements, if perhaps under fewer dimensions */
     for (uint32_t d = 0; d < rank; d++) same = same && dim_at(&inputs[i], rank, d) == dims[d];
-    if (same) contract->in_place |= UINT32_C(1) << i;
+    if (same && !is_half(call, &inputs[i], i)) contract->in_place |= UINT32_C(1) << i;
   }
   return berth_set_shape(call, 0, rank, dims);
 }
@@ -60,7 +67,9 @@ berth_status_t berth_elementwise_same_type(berth_call_t *call, berth_contract_t 
   for (uint32_t i = 0; i < count; i++) {
     inputs[i] = berth_input(call, i);
     if (!inputs[i].present) return berth_refuse(call, "an input is missing");
-    if (inputs[i].type != output.type) return berth_refuse(call, "all types must be the same");
+    bool half = is_half(call, &inputs[i], i) && output.type == BERTH_TYPE_FLOAT32;
+    if (inputs[i].type != output.type && !half)
+      return berth_refuse(call, "all types must be the same");
   }
   return berth_elementwise_prepare(call, contract, inputs, count);
 }
@@ -74,18 +83,20 @@ typedef struct walk {
   uint32_t dims[BERTH_RANK_MAX];
   size_t steps[BERTH_ELEMENTWISE_MAX][BERTH_RANK_MAX]; /* bytes; 0: the input stays */
   uint32_t element[BERTH_ELEMENTWISE_MAX];             /* bytes of an input's element */
+  bool half[BERTH_ELEMENTWISE_MAX];                    /* float16, which runs take as float32 */
   uint32_t output_element;
 } walk_t;
 
 /* Lays out dimensions [first, rank) of the output. */
-static void make_walk(walk_t *walk, const berth_value_t *inputs, uint32_t count,
-                      const berth_value_t *output, uint32_t first) {
+static void make_walk(walk_t *walk, const berth_call_t *call, const berth_value_t *inputs,
+                      uint32_t count, const berth_value_t *output, uint32_t first) {
   size_t strides[BERTH_ELEMENTWISE_MAX][BERTH_RANK_MAX];
   walk->count = count;
   walk->rank = 0;
   walk->output_element = berth_element_bytes(output->type);
   for (uint32_t i = 0; i < count; i++) {
     size_t stride = walk->element[i] = berth_element_bytes(inputs[i].type);
+    walk->half[i] = is_half(call, &inputs[i], i);
     for (uint32_t d = output->rank; d-- > 0;) {
       uint32_t dim = (uint32_t)dim_at(&inputs[i], output->rank, d);
       strides[i][d] = dim == 1 ? 0 : stride;
@@ -110,9 +121,10 @@ static void make_walk(walk_t *walk, const berth_value_t *inputs, uint32_t count,
   for (uint32_t i = 0; i < count; i++) walk->steps[i][0] = 0;
 }
 
-/* A run with inputs at any address: constants of a model need not be aligned. */
-static void run_unaligned(const walk_t *walk, const uint8_t *const *from, const uint32_t *steps,
-                          uint8_t *to, uint32_t count, berth_run_t run, const void *params) {
+/* A run with inputs at any address, since constants of a model need not be aligned, or of float16.
+ */
+static void run_copied(const walk_t *walk, const uint8_t *const *from, const uint32_t *steps,
+                       uint8_t *to, uint32_t count, berth_run_t run, const void *params) {
   enum { CHUNK = 32 };
   uint64_t copies[BERTH_ELEMENTWISE_MAX][CHUNK];
   for (uint32_t done = 0; done < count; done += CHUNK) {
@@ -120,8 +132,12 @@ static void run_unaligned(const walk_t *walk, const uint8_t *const *from, const 
     const void *aligned[BERTH_ELEMENTWISE_MAX];
     for (uint32_t i = 0; i < walk->count; i++) {
       size_t element = walk->element[i], elements = steps[i] ? now : 1;
-      memcpy(copies[i], from[i] + (steps[i] ? done * element : 0), elements * element);
+      const uint8_t *first = from[i] + (steps[i] ? done * element : 0);
       aligned[i] = copies[i];
+      if (!walk->half[i]) memcpy(copies[i], first, elements * element);
+      for (size_t k = 0; walk->half[i] && k < elements; k++) {
+        ((float *)(void *)copies[i])[k] = berth_weight_load(first, true, k);
+      }
     }
     run(aligned, steps, to + (size_t)done * walk->output_element, now, params);
   }
@@ -136,7 +152,7 @@ static void walk_runs(const walk_t *walk, const uint8_t *const *from, uint8_t *t
   for (uint32_t i = 0; i < walk->count; i++) {
     at[i] = from[i];
     steps[i] = walk->steps[i][line] > 0 ? 1 : 0;
-    aligned = aligned && (uintptr_t)from[i] % walk->element[i] == 0;
+    aligned = aligned && !walk->half[i] && (uintptr_t)from[i] % walk->element[i] == 0;
   }
   for (;;) {
     if (aligned) {
@@ -144,7 +160,7 @@ static void walk_runs(const walk_t *walk, const uint8_t *const *from, uint8_t *t
       for (uint32_t i = 0; i < walk->count; i++) pointers[i] = at[i];
       run(pointers, steps, to, walk->dims[line], params);
     } else {
-      run_unaligned(walk, at, steps, to, walk->dims[line], run, params);
+      run_copied(walk, at, steps, to, walk->dims[line], run, params);
     }
     to += (size_t)walk->dims[line] * walk->output_element;
     uint32_t d = line;
@@ -170,12 +186,12 @@ void berth_elementwise_eval(berth_call_t *call, const berth_value_t *inputs, uin
   walk_t walk;
   const uint8_t *from[BERTH_ELEMENTWISE_MAX] = {NULL};
   if (!by_rows) {
-    make_walk(&walk, inputs, count, &output, 0);
+    make_walk(&walk, call, inputs, count, &output, 0);
     for (uint32_t i = 0; i < count; i++) from[i] = inputs[i].data;
     walk_runs(&walk, from, output.data, run, params);
     return;
   }
-  make_walk(&walk, inputs, count, &output, 2);
+  make_walk(&walk, call, inputs, count, &output, 2);
   uint32_t height = (uint32_t)output.dims[1];
   for (uint32_t row = call->first_row; row < call->last_row; row++) {
     for (uint32_t i = 0; i < count; i++) {

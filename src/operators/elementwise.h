@@ -41,7 +41,8 @@ berth_status_t berth_elementwise_prepare(berth_call_t *call, berth_contract_t *c
 void berth_elementwise_eval(berth_call_t *call, const berth_value_t *inputs, uint32_t count,
                             berth_run_t run, const void *params);
 
-/* The commonest prepare: `count` inputs (at most 3) that are present and have output 0's type. */
+/* The commonest prepare: `count` inputs (at most 3) that are present and have output 0's type, or
+ * float16 where that is float32 and the kernel takes it so; runs are given float32. */
 berth_status_t berth_elementwise_same_type(berth_call_t *call, berth_contract_t *contract,
                                            berth_value_t *inputs, uint32_t count);
 

@@ -8,7 +8,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   berth_value_t inputs[2];
   berth_status_t status = berth_elementwise_same_type(call, contract, inputs, 2);
   if (status != BERTH_OK) return status;
-  berth_tensor_type_t type = inputs[0].type;
+  berth_tensor_type_t type = berth_output(call, 0).type;
   if (!berth_is_quantized_type(type) && type != BERTH_TYPE_FLOAT32 && type != BERTH_TYPE_INT32 &&
       type != BERTH_TYPE_INT64)
     return berth_refuse(call, "cannot take this type");
@@ -32,7 +32,7 @@ BOTH(int64_t, int64)
 
 static berth_status_t eval(berth_call_t *call) {
   berth_value_t inputs[2] = {berth_input(call, 0), berth_input(call, 1)};
-  berth_tensor_type_t type = inputs[0].type;
+  berth_tensor_type_t type = berth_output(call, 0).type;
   berth_run_t run = type == BERTH_TYPE_INT8    ? PICK(call, int8)
                     : type == BERTH_TYPE_UINT8 ? PICK(call, uint8)
                     : type == BERTH_TYPE_INT16 ? PICK(call, int16)
@@ -44,6 +44,6 @@ static berth_status_t eval(berth_call_t *call) {
 }
 
 const berth_kernel_t berth_kernel_maximum = {
-    .code = BERTH_BUILTIN_MAXIMUM, .prepare = prepare, .eval = eval};
+    .code = BERTH_BUILTIN_MAXIMUM, .float16_inputs = 3, .prepare = prepare, .eval = eval};
 const berth_kernel_t berth_kernel_minimum = {
-    .code = BERTH_BUILTIN_MINIMUM, .prepare = prepare, .eval = eval};
+    .code = BERTH_BUILTIN_MINIMUM, .float16_inputs = 3, .prepare = prepare, .eval = eval};

@@ -151,6 +151,8 @@ static berth_status_t eval(berth_call_t *call) {
 }
 
 const berth_kernel_t berth_kernel_mul = {
-    .code = BERTH_BUILTIN_MUL, .prepare = prepare, .eval = eval};
-const berth_kernel_t berth_kernel_squared_difference = {
-    .code = BERTH_BUILTIN_SQUARED_DIFFERENCE, .prepare = prepare, .eval = eval};
+    .code = BERTH_BUILTIN_MUL, .float16_inputs = 3, .prepare = prepare, .eval = eval};
+const berth_kernel_t berth_kernel_squared_difference = {.code = BERTH_BUILTIN_SQUARED_DIFFERENCE,
+                                                        .float16_inputs = 3,
+                                                        .prepare = prepare,
+                                                        .eval = eval};

@@ -138,6 +138,51 @@ static void float_arithmetic_broadcasts(void **state) {
   check_float(&berth_kernel_pow, real_pow, 0, BERTH_ACTIVATION_NONE);
 }
 
+/* A constant of float16 gives what the same numbers as float32 give. */
+static void check_half(const berth_kernel_t *kernel) {
+  float left[256], right[256];
+  uint16_t halves[256];
+  for (size_t s = 0; s < SHAPES; s++) {
+    const shapes_t *shapes = &all_shapes[s];
+    uint32_t seed = 5 + (uint32_t)s;
+    case_random_floats(left, 256, 4, seed);
+    for (uint32_t i = 0; i < 256;
+         i++) { /* 1 to 4 in steps of 2^-9 and 2^-10, and less than 2^-14 */
+      uint32_t random = case_random(&seed), fraction = random & 0x3ffu;
+      uint32_t exponent = random % 9 == 0 ? 0 : 15 + (random >> 20 & 1);
+      halves[i] = (uint16_t)((random >> 16 & 0x8000u) | exponent << 10 | fraction);
+      right[i] = exponent == 0 ? ldexpf((float)fraction, -24)
+                               : ldexpf(1024.0f + (float)fraction, (int)exponent - 25);
+      if (halves[i] & 0x8000u) right[i] = -right[i];
+    }
+    case_t whole, half;
+    case_begin(&whole, kernel);
+    run(&whole, shapes, BERTH_TYPE_FLOAT32, left, right, no_scales, no_zeros, true,
+        BERTH_TYPE_FLOAT32);
+    case_begin(&half, kernel);
+    case_input(&half, BERTH_TYPE_FLOAT32, shapes->left_rank, shapes->left, left, 0, 0);
+    case_constant(&half, BERTH_TYPE_FLOAT16, shapes->right_rank, shapes->right, halves, 0, 0);
+    case_output(&half, BERTH_TYPE_FLOAT32, 0, 0);
+    assert_int_equal(case_run(&half), BERTH_OK);
+    assert_memory_equal(case_result(&half, 0).data, case_result(&whole, 0).data,
+                        case_result(&whole, 0).bytes);
+    case_end(&whole);
+    case_end(&half);
+  }
+}
+
+static void float16_constants_are_taken_as_they_are(void **state) {
+  (void)state;
+  check_half(&berth_kernel_add);
+  check_half(&berth_kernel_sub);
+  check_half(&berth_kernel_mul);
+  check_half(&berth_kernel_div);
+  check_half(&berth_kernel_minimum);
+  check_half(&berth_kernel_maximum);
+  check_half(&berth_kernel_squared_difference);
+  check_half(&berth_kernel_prelu);
+}
+
 /* ---- Integers ------------------------------------------------------------------------------- */
 
 static void check_int32(const berth_kernel_t *kernel, real_t real) {
@@ -373,6 +418,7 @@ static void shapes_that_cannot_be_broadcast_are_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(float_arithmetic_broadcasts),
+      cmocka_unit_test(float16_constants_are_taken_as_they_are),
       cmocka_unit_test(int32_arithmetic_broadcasts),
       cmocka_unit_test(what_integers_cannot_do_is_refused),
       cmocka_unit_test(the_least_integer_wraps),
