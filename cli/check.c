@@ -56,12 +56,12 @@ static bool is_possible(const options_t *options) {
   berth_what_if_t what_if = subject->what_if;
   if (options->runtime == BERTH_CHECK_PLAN) return true;
   if (berth) what_if.shape_count = 0;
-  bool other = subject->best_order || subject->share ||
+  bool other = subject->best_order || subject->share || subject->clean ||
                (!berth && options->streaming.mode != BERTH_STREAMING_OFF);
   if (!berth_what_if_any(&what_if) && !other) return true;
   fprintf(stderr,
-          "berth check: --runtime %s goes with neither %s--assume, --drop-output, --order nor "
-          "--overlap\n",
+          "berth check: --runtime %s goes with neither %s--assume, --drop-output, --clean, --order "
+          "nor --overlap\n",
           berth_check_runtime_name(options->runtime), berth ? "" : "--stream, --set-shape, ");
   return false;
 }

@@ -97,6 +97,10 @@ static bool settle(const char *command, options_t *options) {
     return wrong(command,
                  "--stream goes with neither --set-shape, --assume, --drop-... nor --sweep", NULL);
   }
+  const char *end = options->output != NULL ? strrchr(options->output, '.') : NULL;
+  if (options->subject.clean && end != NULL && strcmp(end, ".html") != 0) {
+    return wrong(command, "--clean goes with no -o: the plan would not be that of the file", NULL);
+  }
   if (options->like != NULL) {
     bool tflite = strcmp(options->like, "tflite") == 0;
     if (!options->planner_given) {

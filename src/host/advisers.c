@@ -301,10 +301,20 @@ static berth_status_t advise_unused(berth_advising_t *advising) {
                              "--drop-unused");
 }
 
+/* What `berth optimize` would change in the file. */
+static berth_status_t advise_clean(berth_advising_t *advising) {
+  if (advising->settings->subject.clean) return BERTH_OK;
+  berth_settings_t changed = *advising->settings;
+  changed.subject.clean = true;
+  return berth_advise_replan(
+      advising, &changed,
+      "clean up the graph with berth optimize: activations into the operator "
+      "before, constants folded, copies dropped",
+      "--clean");
+}
+
 /* ---- Streaming ------------------------------------------------------------------------------- */
 
-/* Runs of operators row by row, then with inputs by rows as well, which takes three searches more:
- * not if the first one was long. */
 static berth_status_t advise_streaming(berth_advising_t *advising) {
   berth_settings_t changed = *advising->settings;
   berth_status_t status = BERTH_OK;
@@ -339,22 +349,46 @@ static void drop_if_no_news(berth_advising_t *advising, const char *topic, const
   }
 }
 
-static berth_status_t advise_pushing(berth_advising_t *advising) {
-  berth_settings_t changed = *advising->settings;
-  if (changed.streaming.push_inputs || changed.subject.keep_inputs) return BERTH_OK;
-  if (advising->searched > SEARCH_WORK) return BERTH_OK;
-  changed.subject.share = false;
-  changed.streaming.push_inputs = true;
-  if (changed.streaming.mode == BERTH_STREAMING_OFF) {
-    changed.streaming.mode = BERTH_STREAMING_AUTO;
-  }
+/* Tries one way more to give inputs or to take outputs; no line if it is no better than those
+ * before. */
+static berth_status_t try_ends(berth_advising_t *advising, const berth_settings_t *changed,
+                               const char *what, const char *how) {
   uint32_t before = advising->advices->count;
-  berth_status_t status = berth_advise_replan(
-      advising, &changed, "give inputs row by row, as a camera does (in Berth's runtime)",
-      advising->settings->streaming.mode == BERTH_STREAMING_OFF ? "--stream auto --stream-input"
-                                                                : "--stream-input");
+  bool streamed = advising->settings->streaming.mode != BERTH_STREAMING_OFF;
+  char options[64];
+  snprintf(options, sizeof options, "%s%s", streamed ? "" : "--stream auto ", how);
+  berth_status_t status = berth_advise_replan(advising, changed, what, options);
   if (status == BERTH_OK && advising->advices->count > before) {
-    drop_if_no_news(advising, "stream", "stream");
+    drop_if_no_news(advising, "stream", "stream-ends");
+  }
+  return status;
+}
+
+/* Takes more searches: not if the first one was long. */
+static berth_status_t advise_ends(berth_advising_t *advising) {
+  berth_settings_t changed = *advising->settings;
+  const berth_streaming_options_t now = changed.streaming;
+  berth_status_t status = BERTH_OK;
+  if (advising->searched > SEARCH_WORK || changed.subject.keep_inputs) return BERTH_OK;
+  changed.subject.share = false;
+  if (now.mode == BERTH_STREAMING_OFF) changed.streaming.mode = BERTH_STREAMING_AUTO;
+  changed.streaming.push_inputs = true;
+  if (!now.push_inputs) {
+    status =
+        try_ends(advising, &changed,
+                 "give inputs row by row, as a camera does (in Berth's runtime)", "--stream-input");
+  }
+  changed.streaming.push_inputs = now.push_inputs;
+  changed.streaming.pull_outputs = true;
+  if (status == BERTH_OK && !now.pull_outputs) {
+    status = try_ends(advising, &changed, "take outputs row by row (in Berth's runtime)",
+                      "--stream-output");
+  }
+  changed.streaming.push_inputs = true;
+  if (status == BERTH_OK && !now.pull_outputs && !now.push_inputs) {
+    status =
+        try_ends(advising, &changed, "give inputs and take outputs row by row (in Berth's runtime)",
+                 "--stream-input --stream-output");
   }
   return status;
 }
@@ -414,9 +448,10 @@ const berth_adviser_t berth_advisers[] = {
     {"alignment", BERTH_ADVICE_FREE, advise_alignment},
     {"inputs", BERTH_ADVICE_FREE, advise_inputs},
     {"unused", BERTH_ADVICE_FREE, advise_unused},
+    {"clean", BERTH_ADVICE_FREE, advise_clean},
     {"diagonal", BERTH_ADVICE_FREE, advise_diagonal},
     {"stream", BERTH_ADVICE_FREE, advise_streaming},
-    {"stream-input", BERTH_ADVICE_INTERFACE, advise_pushing}, /* after the first search */
+    {"stream-ends", BERTH_ADVICE_INTERFACE, advise_ends}, /* after the first search */
     {"batch", BERTH_ADVICE_INTERFACE, advise_batch},
     {"boundary", BERTH_ADVICE_INTERFACE, advise_boundary},
     {"outputs", BERTH_ADVICE_INTERFACE, advise_outputs},

@@ -40,6 +40,7 @@ berth_running_t berth_running_of(const berth_subject_t *subject,
   berth_what_if_t changes = options->what_if;
   changes.shape_count = 0;
   const char *why = berth_what_if_any(&changes) ? "what is assumed or dropped is not so in the file"
+                    : options->clean            ? "it is not cleaned up in the file"
                     : options->best_order       ? "its operators have another order in the file"
                     : options->diagonal         ? "its kernels are not TFLM's reference kernels"
                                                 : NULL;

@@ -59,6 +59,7 @@ static void write_rules(FILE *stream, const berth_settings_t *settings) {
     option(stream, "--overlap",
            subject->diagonal ? "diagonal" : berth_overlap_name(subject->overlap), "");
   }
+  flag(stream, "--clean", subject->clean);
   flag(stream, "--order best", subject->best_order);
   if (settings->streaming.mode != BERTH_STREAMING_OFF) {
     option(stream, "--stream", settings->streaming.mode == BERTH_STREAMING_AUTO ? "auto" : "max",

@@ -3,6 +3,8 @@
 #include "host/kernel_buffers.h"
 #include "host/problem_csv.h"
 #include "host/sharing.h"
+#include "optimize/cleanup.h"
+#include "optimize/write.h"
 #include "plan/round.h"
 
 #include <inttypes.h>
@@ -84,6 +86,27 @@ static berth_status_t take_order(berth_subject_t *subject, const berth_subject_o
                  &subject->memory[BERTH_SUBJECT_GROUND], &subject->graph, complaint);
 }
 
+/* Lets the subject's model be the one that is left after the clean-ups. */
+static berth_status_t clean_up(berth_subject_t *subject, berth_complaint_t *complaint) {
+  uint32_t counts[BERTH_CLEANUPS_MAX] = {0};
+  uint8_t *bytes = NULL;
+  uint64_t size = 0;
+  berth_edit_t edit;
+  berth_status_t status = berth_edit_open(&subject->model, &edit);
+  if (status == BERTH_OK) {
+    status = berth_clean(&edit, 0, false, counts);
+    if (status == BERTH_OK) status = berth_edit_bytes(&edit, NULL, &bytes, &size, NULL);
+    berth_edit_close(&edit);
+  }
+  subject->memory[BERTH_SUBJECT_CLEANED] = bytes;
+  if (status == BERTH_OK) status = berth_model_open(bytes, size, &subject->model, NULL);
+  if (status != BERTH_OK) {
+    berth_complain(complaint, "%s: cannot be cleaned up: %s", subject->path,
+                   berth_status_text(status));
+  }
+  return status;
+}
+
 static berth_status_t read_model(berth_subject_t *subject, const berth_subject_options_t *options,
                                  berth_complaint_t *complaint) {
   berth_model_error_t error;
@@ -94,6 +117,10 @@ static berth_status_t read_model(berth_subject_t *subject, const berth_subject_o
     if (status == BERTH_ERROR_FORMAT) berth_host_model_message(&error, message);
     berth_complain(complaint, "%s: %s", subject->path, message);
     return status;
+  }
+  if (options->clean) {
+    status = clean_up(subject, complaint);
+    if (status != BERTH_OK) return status;
   }
   status = analyse(subject->path, &subject->model, options, !options->keep_foldable,
                    &subject->memory[BERTH_SUBJECT_GROUND], &subject->graph, complaint);
@@ -234,7 +261,7 @@ berth_status_t berth_subject_open(const char *path, const berth_subject_options_
   subject->is_model = marked || !ends_with(path, ".csv");
   if (subject->is_model) {
     status = read_model(subject, options, complaint);
-  } else if (options->kernels || options->share || options->best_order ||
+  } else if (options->kernels || options->share || options->best_order || options->clean ||
              berth_what_if_any(&options->what_if)) {
     berth_complain(complaint, "%s: is a problem, and only a model has shapes and operators", path);
     status = BERTH_ERROR_ARGUMENT;

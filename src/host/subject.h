@@ -45,8 +45,10 @@ typedef struct berth_subject_options {
   berth_overlap_t overlap; /* with `share`: which */
   bool diagonal;           /* with `share`: by what TFLM's reference kernels permit instead, and an
                               output may also reach into a dying input (stock/diagonal.h) */
-  bool best_order;         /* models only: operators in the order with the smallest peak */
-  const uint32_t *order;   /* or in this one: the operator of each step; NULL: the file's order */
+  bool clean;      /* models only: cleaned up first as berth optimize does (optimize/cleanup.h);
+                      operators are then those that are left, tensors keep their numbers */
+  bool best_order; /* models only: operators in the order with the smallest peak */
+  const uint32_t *order; /* or in this one: the operator of each step; NULL: the file's order */
   bool kernels; /* models only: plan the scratch and workspace of Berth's own kernels along */
 } berth_subject_options_t;
 
@@ -72,6 +74,7 @@ enum {
   BERTH_SUBJECT_LABELS,
   BERTH_SUBJECT_REGIONS,
   BERTH_SUBJECT_KERNELS, /* what plans scratch and workspace along */
+  BERTH_SUBJECT_CLEANED, /* bytes of the model, cleaned up */
   BERTH_SUBJECT_ORDERED, /* bytes of the model with its operators in another order */
   BERTH_SUBJECT_ORDER,   /* that order */
   BERTH_SUBJECT_SHARING, /* pairs of buffers that share memory */

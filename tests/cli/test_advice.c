@@ -28,7 +28,8 @@ static void every_line_of_advice_is_kept_on_the_corpus(void **state) {
   assert_says(out, "shape");
   assert_says(out, "diagonal");
   assert_says(out, "stream");
-  assert_says(out, "stream-input");
+  assert_says(out, "stream-ends");
+  assert_says(out, "clean");
 }
 
 static void advice_names_the_change_the_options_and_the_next_limit(void **state) {
@@ -48,7 +49,7 @@ static void what_changes_nothing_comes_first(void **state) {
                 "python3 -c \"import json; print(*(line['topic'] + ':' + line['kind'] for line in "
                 "json.load(open('$dir/advice.json'))['advice']))\"",
                 0);
-  assert_says(out, "stream:free diagonal:free stream-input:interface shape:network\n");
+  assert_says(out, "stream:free diagonal:free stream-ends:interface shape:network\n");
 }
 
 static void streamed_pages_have_advice_too(void **state) {
@@ -89,6 +90,26 @@ static void outputs_that_a_conversion_kept_and_unused_operators_are_found(void *
   assert_says(out, "kept.tflite --drop-output inner\n");
 }
 
+static void clean_plans_what_optimize_leaves(void **state) {
+  (void)state;
+  assert_status("for m in models/*.tflite; do "
+                "berth optimize $m --no-plan --no-verify --order file -o $dir/clean.tflite "
+                ">$dir/said && for o in '' '--overlap inplace' '--stream auto'; do "
+                "berth plan $dir/clean.tflite $o --json | grep -m 1 '\"peak_bytes\"' >$dir/a; "
+                "berth plan $m --clean $o --json | grep -m 1 '\"peak_bytes\"' | cmp - $dir/a || "
+                "exit 1; done; done",
+                0);
+  assert_refused("berth plan models/resnet8_int8.tflite --clean -o $dir/no.json", 2, "--clean");
+  assert_status("berth report models/resnet8_int8.tflite --clean -o $dir/clean.html", 0);
+  assert_refused("berth plan docs/worked_example.csv --clean", 1, "only a model");
+  if (run("test -d \"${BERTH_SHARED:-../shared}/corpus\"") != 0) return;
+  assert_status("m=${BERTH_SHARED:-../shared}/corpus/mediapipe/selfie_segmentation/model.tflite; "
+                "berth plan $m --clean; berth plan $m",
+                0);
+  assert_says(out, "3,145,792 bytes"); /* 22 activations less */
+  assert_says(out, "3,670,016 bytes");
+}
+
 static void a_custom_operator_is_needed_whatever_becomes_of_its_result(void **state) {
   (void)state;
   assert_status("berth plan models/custom_op.tflite --drop-output 0", 0);
@@ -102,6 +123,7 @@ int main(void) {
       cmocka_unit_test(every_line_of_advice_is_kept_on_the_shipped_models),
       cmocka_unit_test(every_line_of_advice_is_kept_on_the_corpus),
       cmocka_unit_test(outputs_that_a_conversion_kept_and_unused_operators_are_found),
+      cmocka_unit_test(clean_plans_what_optimize_leaves),
       cmocka_unit_test(a_custom_operator_is_needed_whatever_becomes_of_its_result),
       cmocka_unit_test(what_changes_nothing_comes_first),
       cmocka_unit_test(streamed_pages_have_advice_too),
