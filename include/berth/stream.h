@@ -261,7 +261,9 @@ typedef struct berth_stream_choice {
 #define BERTH_STREAM_CHOICES_MAX 24u
 
 /* The choices from which no better one can be had without more calls: from the smallest load to
- * the fewest calls, which is nothing streamed at all. */
+ * the fewest calls, which is nothing streamed at all. The second one may be another way to the
+ * smallest load: with more calls, but with smaller loads beside the largest, so that placing it may
+ * succeed where the first one leaves gaps. */
 typedef struct berth_stream_result {
   berth_stream_choice_t choices[BERTH_STREAM_CHOICES_MAX];
   uint32_t choice_count;

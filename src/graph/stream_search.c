@@ -20,6 +20,7 @@
 
 #define WORK_DEFAULT UINT64_C(3000000)
 #define LENGTH_MAX   256u /* most steps in one run */
+#define BLOCK_MAX    64u  /* most rows that are made at a time */
 #define SLACK        32u  /* walks end where the load is 1/32 larger than anybody wants */
 
 /* ---- Memory --------------------------------------------------------------------------------- */
@@ -82,15 +83,25 @@ static void report(berth_searching_t *s) {
   s->result->exact = false;
 }
 
-/* The path with the smallest load (`budget` IMPOSSIBLE), or with the fewest calls among those whose
- * load is at most `budget`, by what is known of the loads so far. True: there is one. */
-static bool sketch_path(berth_searching_t *s, uint64_t budget) {
-  bool calls = budget != BERTH_STREAM_IMPOSSIBLE;
+/* What a path is to have least of: the largest load, calls of operators, or the sum of all loads,
+ * each as often as the run has steps. The last leaves most room besides. */
+typedef enum aim { LEAST_LOAD, LEAST_CALLS, LEAST_SUM } aim_t;
+
+static uint64_t added(const berth_searching_t *s, aim_t aim, uint64_t value, uint32_t first,
+                      uint32_t last, uint64_t load) {
+  if (aim == LEAST_LOAD) return larger(value, load);
+  if (aim == LEAST_SUM) return value + load * (last - first + 1);
+  return value + s->steps[last].calls - (first > 0 ? s->steps[first - 1].calls : 0) + 1;
+}
+
+/* The best path of those whose load is at most `budget`, by what is known of the loads so far.
+ * True: there is one. */
+static bool sketch_path(berth_searching_t *s, aim_t aim, uint64_t budget) {
   for (uint32_t i = 0; i <= s->step_count; i++) {
     s->cuts[i] = (search_cut_t){BERTH_STREAM_IMPOSSIBLE, 0, 0, false};
   }
   s->cuts[0].value = 0;
-  if (!calls) { /* the best without any run is where to begin */
+  if (aim == LEAST_LOAD) { /* the best without any run is where to begin */
     for (uint32_t i = 0; i < s->step_count && s->cuts[i].value != BERTH_STREAM_IMPOSSIBLE; i++) {
       uint64_t load = larger(s->cuts[i].load, s->steps[i].whole);
       step_to(s->cuts, i, i + 1, load, load, false);
@@ -100,20 +111,18 @@ static bool sketch_path(berth_searching_t *s, uint64_t budget) {
   for (uint32_t i = 0; i < s->step_count; i++) {
     const search_cut_t at = s->cuts[i];
     if (at.value == BERTH_STREAM_IMPOSSIBLE) continue;
-    uint64_t whole = s->steps[i].whole, before = i > 0 ? s->steps[i - 1].calls : 0;
+    uint64_t whole = s->steps[i].whole;
     if (whole <= budget && whole != BERTH_STREAM_IMPOSSIBLE) {
-      uint64_t load = larger(at.load, whole);
-      step_to(s->cuts, i, i + 1, calls ? at.value + 1 : load, load, false);
+      uint64_t value = aim == LEAST_CALLS ? at.value + 1 : added(s, aim, at.value, i, i, whole);
+      step_to(s->cuts, i, i + 1, value, larger(at.load, whole), false);
     }
     size_t index = berth_searching_index(s, i, i);
     for (uint32_t j = i; j < s->step_count && j - i < s->width && s->steps[j].can_run; j++) {
       uint64_t load = s->loads[index + (j - i)];
       if (load > budget || load == BERTH_STREAM_IMPOSSIBLE) continue;
       if (s->stopped && !s->walked[index + (j - i)]) continue;
-      load = larger(load, at.load);
-      if (!calls && load >= end->value) continue;
-      uint64_t value = calls ? at.value + s->steps[j].calls - before + 1 : load;
-      step_to(s->cuts, i, j + 1, value, load, true);
+      uint64_t value = added(s, aim, at.value, i, j, load);
+      if (value < end->value) step_to(s->cuts, i, j + 1, value, larger(load, at.load), true);
     }
   }
   return end->value != BERTH_STREAM_IMPOSSIBLE;
@@ -121,9 +130,9 @@ static bool sketch_path(berth_searching_t *s, uint64_t budget) {
 
 /* The path, with all its runs walked. Each walk goes no farther than until the run is known to be
  * worse than the path that it is on, so what is walked to its end is on some best path. */
-static bool find_path(berth_searching_t *s, uint64_t budget) {
+static bool find_path(berth_searching_t *s, aim_t aim, uint64_t budget) {
   for (;;) {
-    if (!sketch_path(s, budget)) return false;
+    if (!sketch_path(s, aim, budget)) return false;
     uint64_t enough = budget;
     if (budget == BERTH_STREAM_IMPOSSIBLE) enough = s->cuts[s->step_count].load;
     bool known = true;
@@ -138,8 +147,9 @@ static bool find_path(berth_searching_t *s, uint64_t budget) {
   }
 }
 
-/* Takes down the path that was found. */
-static void note_choice(berth_searching_t *s, uint64_t budget) {
+/* Takes down the path that was found, with up to `most` rows at a time where there is room for it.
+ */
+static void note_choice(berth_searching_t *s, uint64_t budget, uint32_t most) {
   berth_stream_result_t *result = s->result;
   berth_stream_choice_t *choice = &result->choices[result->choice_count++];
   *choice = (berth_stream_choice_t){.first_run = s->run_count};
@@ -150,9 +160,8 @@ static void note_choice(berth_searching_t *s, uint64_t budget) {
       choice->calls++;
       continue;
     }
-    /* More rows at a time where there is room for it. */
     berth_stream_run_t run = berth_searching_run(s, from, at - 1, 1);
-    for (uint32_t block = 2; block <= 64 && !s->stopped; block *= 2) {
+    for (uint32_t block = 2; block <= most && !s->stopped; block *= 2) {
       berth_stream_run_t larger_run = berth_searching_run(s, from, at - 1, block);
       if (berth_searching_load(s, &larger_run, budget) > budget) break;
       run = larger_run;
@@ -170,18 +179,37 @@ static void note_choice(berth_searching_t *s, uint64_t budget) {
   }
 }
 
+static bool same_runs(const berth_searching_t *s, const berth_stream_choice_t *a,
+                      const berth_stream_choice_t *b) {
+  if (a->run_count != b->run_count) return false;
+  for (uint32_t i = 0; i < a->run_count; i++) {
+    const berth_stream_run_t *one = &s->runs[a->first_run + i], *two = &s->runs[b->first_run + i];
+    if (one->first != two->first || one->last != two->last) return false;
+  }
+  return true;
+}
+
+static void drop_choice(berth_searching_t *s) {
+  s->run_count = s->result->choices[--s->result->choice_count].first_run;
+}
+
 /* From the smallest load to nothing streamed. One that another one betters in both is dropped. */
 static void find_choices(berth_searching_t *s) {
-  if (!find_path(s, BERTH_STREAM_IMPOSSIBLE)) return;
+  if (!find_path(s, LEAST_LOAD, BERTH_STREAM_IMPOSSIBLE)) return;
   berth_stream_result_t *result = s->result;
-  uint64_t budget = s->cuts[s->step_count].load;
-  while (find_path(s, budget)) {
-    note_choice(s, budget);
+  uint64_t budget = s->cuts[s->step_count].load, fewest = UINT64_MAX;
+  while (find_path(s, LEAST_CALLS, budget)) {
+    note_choice(s, budget, BLOCK_MAX);
     const berth_stream_choice_t *last = &result->choices[result->choice_count - 1];
     bool nothing = last->run_count == 0;
-    if (result->choice_count > 1 && last->calls >= last[-1].calls) {
-      s->run_count = last->first_run;
-      result->choice_count--;
+    if (last->calls >= fewest) {
+      drop_choice(s);
+    } else {
+      fewest = last->calls;
+    }
+    if (result->choice_count == 1 && !nothing && find_path(s, LEAST_SUM, budget)) {
+      note_choice(s, budget, 1);
+      if (same_runs(s, last, last + 1)) drop_choice(s);
     }
     if (nothing || result->choice_count == BERTH_STREAM_CHOICES_MAX || budget >= s->total) return;
     budget += larger(budget / 8, s->align);

@@ -174,7 +174,9 @@ static berth_status_t choose(berth_streaming_t *s, const berth_subject_t *subjec
     }
   }
   for (uint32_t i = 0; i < s->result.choice_count && mode == BERTH_STREAMING_AUTO; i++) {
-    if (s->trials[i].peak <= best + best / 16) s->chosen = i; /* later ones need fewer calls */
+    const berth_streaming_trial_t *trial = &s->trials[i];
+    if (trial->peak > best + best / 16) continue;
+    if (trial->choice.calls < s->trials[s->chosen].choice.calls) s->chosen = i;
   }
   return set(s, subject, s->chosen, s->trials[s->chosen].single, align);
 }

@@ -15,7 +15,7 @@
 
 /* The planner's default budget for one streamed plan: pairs hide from it how low a peak can be, so
  * that it would go on looking for a long time. */
-#define BERTH_STREAMING_WORK UINT64_C(300000)
+#define BERTH_STREAMING_WORK UINT64_C(3000000)
 
 /* Likewise where a plan is shown, made once, instead of compared with others. */
 #define BERTH_STREAMING_PLAN_WORK (10 * BERTH_STREAMING_WORK)
