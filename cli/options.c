@@ -235,6 +235,8 @@ berth_settings_t settings_of(const options_t *options) {
                                .streaming = options->streaming,
                                .planner = options->planner,
                                .planning = options->planning};
+  settings.streaming.align = options->subject.align;
+  settings.streaming.keep_order = options->optimization.keep_order;
   /* A streamed plan has scratch and sharing of its own. */
   if (options->streaming.mode != BERTH_STREAMING_OFF) {
     settings.subject.share = settings.subject.kernels = false;

@@ -3,6 +3,7 @@
 #include "host/output.h"
 #include "host/plan_file.h"
 #include "host/plan_text.h"
+#include "host/streaming_order.h"
 #include "host/streaming_verify.h"
 #include "options.h"
 #include "pictures.h"
@@ -159,8 +160,7 @@ static int plan(const options_t *options, const berth_subject_t *subject,
 /* Lets the subject be a streamed plan's first, if asked for. */
 static int stream_and_plan(const options_t *options, berth_subject_t *subject) {
   if (options->streaming.mode == BERTH_STREAMING_OFF) return plan(options, subject, NULL);
-  berth_streaming_options_t wanted = options->streaming;
-  wanted.align = options->subject.align;
+  berth_streaming_options_t wanted = settings_of(options).streaming;
   berth_complaint_t complaint;
   berth_streaming_t streaming;
   if (berth_streaming_make(subject, &wanted, &streaming, &complaint) != BERTH_OK) {
@@ -179,18 +179,26 @@ int command_plan(int argc, char **argv) {
   if (options_parse(argc, argv, FOR_PLAN, &options)) {
     berth_complaint_t complaint;
     berth_subject_t subject;
+    uint32_t *order = NULL;
     options.subject = settings_of(&options).subject;
+    berth_streaming_options_t wanted = settings_of(&options).streaming;
     if (options.help) {
       print_help();
       status = EXIT_DONE;
     } else if (options.sweep.kind != BERTH_SWEEP_NONE) {
       status = sweep_show(&options, false);
-    } else if (berth_subject_open(options.path, &options.subject, &subject, &complaint) !=
+    } else if (berth_streaming_order(options.path, &options.subject, &wanted, &order, &complaint) !=
                BERTH_OK) {
       status = failed(&complaint);
     } else {
-      status = stream_and_plan(&options, &subject);
-      berth_subject_close(&subject);
+      if (order != NULL) options.subject.order = order;
+      if (berth_subject_open(options.path, &options.subject, &subject, &complaint) == BERTH_OK) {
+        status = stream_and_plan(&options, &subject);
+        berth_subject_close(&subject);
+      } else {
+        status = failed(&complaint);
+      }
+      free(order);
     }
   }
   options_free(&options);

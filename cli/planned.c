@@ -2,7 +2,9 @@
 #include "planned.h"
 #include "commands.h"
 #include "host/plan_open.h"
+#include "host/streaming_order.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void planned_close(planned_t *planned) {
@@ -31,8 +33,7 @@ static bool is_saved_plan(const char *path) {
 static berth_status_t stream(const options_t *options, planned_t *planned,
                              berth_complaint_t *complaint) {
   if (options->streaming.mode == BERTH_STREAMING_OFF || !planned->subject.is_model) return BERTH_OK;
-  berth_streaming_options_t wanted = options->streaming;
-  wanted.align = options->subject.align;
+  berth_streaming_options_t wanted = settings_of(options).streaming;
   berth_status_t status =
       berth_streaming_make(&planned->subject, &wanted, &planned->streaming, complaint);
   if (status == BERTH_OK) planned->report.streaming = &planned->streaming;
@@ -48,9 +49,20 @@ int planned_open(const options_t *options, const char *path, const char *purpose
   }
   bool saved = is_saved_plan(path);
   berth_subject_options_t subject = settings_of(options).subject;
-  berth_status_t status =
-      saved ? berth_plan_open(path, &planned->subject, &planned->outcome, &complaint)
-            : berth_subject_open(path, &subject, &planned->subject, &complaint);
+  berth_streaming_options_t wanted = settings_of(options).streaming;
+  uint32_t *order = NULL;
+  berth_status_t status = BERTH_OK;
+  if (saved) {
+    status = berth_plan_open(path, &planned->subject, &planned->outcome, &complaint);
+  } else {
+    status = berth_streaming_order(path, &subject, &wanted, &order, &complaint);
+    if (order != NULL) subject.order = order;
+    if (status == BERTH_OK) {
+      status = berth_subject_open(path, &subject, &planned->subject, &complaint);
+    }
+    free(order);
+    subject.order = NULL;
+  }
   if (status != BERTH_OK) return failed(&complaint);
   planned->is_open = true;
   if (stream(options, planned, &complaint) != BERTH_OK) return failed(&complaint);

@@ -243,6 +243,7 @@ typedef struct berth_stream_search_options {
   uint32_t push_inputs; /* as in berth_stream_run_t, for every run where it applies */
   bool pull_outputs;    /* likewise */
   uint32_t align;       /* to which sizes are rounded up; 0: 16 */
+  bool one;             /* only the first choice is wanted */
   uint64_t work_limit;  /* budget in pieces of schedules that are walked; 0: the default. It decides
                            the result, no clock does */
   berth_progress_t progress; /* may be NULL; `best` is the smallest load found so far */

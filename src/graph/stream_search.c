@@ -207,10 +207,12 @@ static void find_choices(berth_searching_t *s) {
     } else {
       fewest = last->calls;
     }
-    if (result->choice_count == 1 && !nothing && find_path(s, LEAST_SUM, budget)) {
+    if (result->choice_count == 1 && !nothing && !s->options->one &&
+        find_path(s, LEAST_SUM, budget)) {
       note_choice(s, budget, 1);
       if (same_runs(s, last, last + 1)) drop_choice(s);
     }
+    if (s->options->one) return;
     if (nothing || result->choice_count == BERTH_STREAM_CHOICES_MAX || budget >= s->total) return;
     budget += larger(budget / 8, s->align);
     if (result->choice_count == BERTH_STREAM_CHOICES_MAX - 1) budget = s->total;

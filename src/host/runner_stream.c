@@ -3,6 +3,7 @@
  * runner's own, whose rows are then pushed one after the other, as a camera would.
  */
 #include "host/runner.h"
+#include "host/streaming_order.h"
 #include "host/streaming_read.h"
 #include "host/streaming_verify.h"
 #include <stdlib.h>
@@ -75,6 +76,19 @@ static berth_status_t use_plan(berth_runner_t *runner) {
   return make_frames(runner);
 }
 
+/* The plan's order: the subject is the model in it, the interpreter has the model as it is. */
+static berth_status_t take_order(berth_runner_t *runner, const uint32_t *from, uint32_t count,
+                                 berth_complaint_t *complaint) {
+  runner->streaming->plan.order = NULL;
+  if (from == NULL) return BERTH_OK;
+  uint32_t *order = berth_streaming_take(runner->streaming, count, sizeof *order);
+  berth_complain(complaint, "%s: out of memory", runner->path);
+  if (order == NULL) return BERTH_ERROR_MEMORY;
+  memcpy(order, from, count * sizeof *order);
+  runner->streaming->plan.order = order;
+  return BERTH_OK;
+}
+
 static berth_status_t search_and_place(berth_runner_t *runner, berth_subject_t *subject,
                                        berth_complaint_t *complaint) {
   berth_streaming_options_t wanted = runner->options.streaming;
@@ -82,6 +96,10 @@ static berth_status_t search_and_place(berth_runner_t *runner, berth_subject_t *
   berth_status_t status = berth_streaming_make(subject, &wanted, runner->streaming, complaint);
   if (status != BERTH_OK || runner->streaming->plan.run_count == 0) return status;
   status = place(runner, subject, complaint);
+  if (status == BERTH_OK) {
+    uint32_t steps = runner->streaming->plan.step_count;
+    status = take_order(runner, subject->order, steps, complaint);
+  }
   return status == BERTH_OK ? use_plan(runner) : status;
 }
 
@@ -153,13 +171,9 @@ static berth_status_t adopt(berth_runner_t *runner, const berth_saved_streaming_
   berth_complain(complaint, "%s: out of memory", runner->path);
   status = take_offsets(runner, subject, placements);
   free(placements);
-  uint32_t *order = NULL;
-  if (status == BERTH_OK && saved->order != NULL) {
-    order = berth_streaming_take(runner->streaming, saved->order_count, sizeof *order);
-    if (order == NULL) return BERTH_ERROR_MEMORY;
-    memcpy(order, saved->order, saved->order_count * sizeof *order);
+  if (status == BERTH_OK) {
+    status = take_order(runner, saved->order, saved->order_count, complaint);
   }
-  runner->streaming->plan.order = order; /* the subject is the model in this order */
   return status == BERTH_OK ? use_plan(runner) : status;
 }
 
@@ -183,8 +197,18 @@ berth_status_t berth_runner_stream(berth_runner_t *runner, berth_complaint_t *co
                                          interpreter->alignment > 0 ? interpreter->alignment : 16,
                                      .keep_inputs = interpreter->keep_inputs,
                                      .order = saved.order};
+  uint32_t *order = NULL;
+  if (saved.run_count == 0) {
+    berth_streaming_options_t wanted = runner->options.streaming;
+    wanted.align = options.align;
+    status = berth_streaming_order(runner->path, &options, &wanted, &order, complaint);
+    if (order != NULL) options.order = order;
+  }
   berth_subject_t subject;
-  status = berth_subject_open(runner->path, &options, &subject, complaint);
+  if (status == BERTH_OK) {
+    status = berth_subject_open(runner->path, &options, &subject, complaint);
+  }
+  free(order);
   if (status == BERTH_OK) {
     berth_complain(complaint, "%s: out of memory", runner->path);
     runner->streaming = calloc(1, sizeof *runner->streaming);

@@ -89,10 +89,10 @@ static berth_status_t make_stream(berth_streaming_t *s, uint32_t steps) {
 }
 
 static berth_status_t search(berth_streaming_t *s, const berth_subject_t *subject,
-                             const berth_streaming_options_t *options, uint32_t pushed,
-                             bool pulled) {
+                             const berth_streaming_options_t *options, uint32_t pushed, bool pulled,
+                             bool one) {
   const berth_stream_search_options_t wanted = {
-      .push_inputs = pushed, .pull_outputs = pulled, .align = options->align};
+      .push_inputs = pushed, .pull_outputs = pulled, .align = options->align, .one = one};
   size_t bytes;
   berth_status_t status = berth_stream_search_workspace(&s->network, &bytes);
   if (status != BERTH_OK) return status;
@@ -100,6 +100,18 @@ static berth_status_t search(berth_streaming_t *s, const berth_subject_t *subjec
   if (s->search_memory == NULL) return BERTH_ERROR_MEMORY;
   return berth_stream_search(&s->network, &subject->graph, &wanted, s->search_memory, bytes,
                              &s->result);
+}
+
+berth_status_t berth_streaming_load(berth_streaming_t *streaming, const berth_subject_t *subject,
+                                    const berth_streaming_options_t *options, uint64_t *load) {
+  *load = UINT64_MAX;
+  if (streaming->network.model == NULL) return BERTH_OK;
+  uint32_t pushed = options->push_inputs ? UINT32_MAX : 0;
+  berth_status_t status = search(streaming, subject, options, pushed, options->pull_outputs, true);
+  if (status == BERTH_OK && streaming->result.choice_count > 0) {
+    *load = streaming->result.choices[0].load;
+  }
+  return status;
 }
 
 /* ---- The choice ------------------------------------------------------------------------------ */
@@ -153,11 +165,12 @@ static berth_status_t try_choice(berth_streaming_t *s, const berth_subject_t *su
   return status;
 }
 
-/* Offers come by rising load. One whose load alone is no better than a placed peak can't win. */
+/* Offers come by rising load. One whose load alone is no better than a placed peak can't win; nor
+ * than `known`, the peak of another way. */
 static berth_status_t choose(berth_streaming_t *s, const berth_subject_t *subject,
-                             berth_streaming_mode_t mode, uint32_t align,
+                             berth_streaming_mode_t mode, uint32_t align, uint64_t known,
                              berth_complaint_t *complaint) {
-  uint64_t best = UINT64_MAX;
+  uint64_t best = known;
   s->chosen = 0;
   if (s->result.choice_count == 0) return BERTH_OK;
   for (uint32_t i = 0; i < s->result.choice_count; i++) {
@@ -189,25 +202,31 @@ static berth_status_t decide(berth_streaming_t *s, const berth_subject_t *subjec
                              berth_complaint_t *complaint) {
   const uint32_t sets[] = {UINT32_MAX, 0, 1, 2};
   uint32_t inputs = berth_model_subgraph(&subject->model, 0).inputs.count;
-  uint32_t count = inputs == 2 ? 4 : 2, best = 1; /* set 1: none is pushed */
-  bool best_pulled = options->pull_outputs;
+  uint32_t count = inputs == 2 ? 4 : 2, best = 1, chosen = 0; /* set 1: none is pushed */
+  bool best_pulled = options->pull_outputs, found = false;
+  berth_streaming_trial_t trials[BERTH_STREAM_CHOICES_MAX]; /* of the best way */
   uint64_t least = UINT64_MAX;
   for (uint32_t i = 0; i < 2 * count; i++) {
     bool pulled = i < count;
     if ((pulled && !options->pull_outputs) || (sets[i % count] != 0 && !options->push_inputs)) {
       continue;
     }
-    if (!options->push_inputs && !options->pull_outputs) break; /* there is only one way */
-    berth_status_t status = search(s, subject, options, sets[i % count], pulled);
-    if (status == BERTH_OK) status = choose(s, subject, options->mode, align, complaint);
+    berth_status_t status = search(s, subject, options, sets[i % count], pulled, false);
+    if (status == BERTH_OK) status = choose(s, subject, options->mode, align, least, complaint);
     if (status != BERTH_OK) return status;
-    if (s->result.choice_count == 0 || s->trials[s->chosen].peak >= least) continue;
+    if (s->result.choice_count == 0 || (found && s->trials[s->chosen].peak >= least)) continue;
+    found = true;
     least = s->trials[s->chosen].peak;
     best = i % count;
     best_pulled = pulled;
+    chosen = s->chosen;
+    memcpy(trials, s->trials, sizeof trials);
   }
-  berth_status_t status = search(s, subject, options, sets[best], best_pulled);
-  return status == BERTH_OK ? choose(s, subject, options->mode, align, complaint) : status;
+  berth_status_t status = search(s, subject, options, sets[best], best_pulled, false);
+  if (status != BERTH_OK || !found) return status;
+  memcpy(s->trials, trials, sizeof trials);
+  s->chosen = chosen;
+  return set(s, subject, chosen, trials[chosen].single, align);
 }
 
 berth_status_t berth_streaming_open(berth_streaming_t *streaming, const berth_subject_t *subject,

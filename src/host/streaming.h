@@ -31,6 +31,7 @@ typedef struct berth_streaming_options {
   bool push_inputs;  /* the caller delivers inputs row by row */
   bool pull_outputs; /* and takes outputs so */
   uint32_t align;    /* 0: 16 */
+  bool keep_order;   /* for berth_streaming_order: the file's order it is */
 } berth_streaming_options_t;
 
 /* One way that was tried. */
@@ -66,7 +67,7 @@ typedef struct berth_streaming {
   uint32_t pair_count;
   uint32_t *buffer_of; /* of each tensor of subgraph 0; UINT32_MAX: none */
   uint32_t *step_of;   /* of each operator of subgraph 0 */
-  void *memory[12];
+  void *memory[16];
   uint32_t memory_count;
 } berth_streaming_t;
 
@@ -82,6 +83,12 @@ void berth_streaming_free(berth_streaming_t *streaming);
  * network.model stays NULL. */
 berth_status_t berth_streaming_open(berth_streaming_t *streaming, const berth_subject_t *subject,
                                     berth_complaint_t *complaint);
+
+/* The smallest load that the search finds, every input and output row by row if `options` permit
+ * that; UINT64_MAX: the model cannot be streamed. After berth_streaming_open. Errors: MEMORY,
+ * OVERFLOW. */
+berth_status_t berth_streaming_load(berth_streaming_t *streaming, const berth_subject_t *subject,
+                                    const berth_streaming_options_t *options, uint64_t *load);
 
 /* Plans the subject as berth_planning_run does and, if it is a streamed plan's (`streaming` is not
  * NULL), with its default budget, and verifies the plan. `outcome` is to be freed in any case. */

@@ -1,0 +1,233 @@
+/* Orders to stream a model in: a run is an interval of steps, so branches can be streamed apart
+ * from each other only where the order has them one after the other.
+ *
+ * Tried are the order with the smallest peak when nothing is streamed (berth/order.h) and four that
+ * follow one branch to its end before the next one begins: depth first from the outputs, the inputs
+ * of each operator as they are listed or the other way round, the longest or the shortest branch
+ * first. The smallest load of each is searched; the best, if it is better than the file's, and the
+ * file's are placed, and the smaller peak decides. Models with operators that have effects keep
+ * their order. Cost: a search for each order.
+ */
+#include "host/streaming_order.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum preference { AS_LISTED, BACKWARDS, LONGEST, SHORTEST, PREFERENCES } preference_t;
+
+typedef struct trying {
+  const char *path;
+  berth_subject_options_t options;
+  const berth_streaming_options_t *wanted;
+  berth_subject_t subject; /* the model in the file's order */
+  uint32_t count;          /* operators */
+  uint32_t *depths;        /* of each operator: steps of the longest way to it */
+  uint32_t *stack, *order; /* of the depth-first search */
+  bool *done;
+  uint32_t *best;
+  uint64_t least; /* load of the best order so far */
+  uint64_t files; /* load of the file's order */
+} trying_t;
+
+/* ---- Depth first ----------------------------------------------------------------------------- */
+
+static bool has_effects(const berth_model_t *model) {
+  berth_subgraph_t subgraph = berth_model_subgraph(model, 0);
+  for (uint32_t i = 0; i < subgraph.operator_count; i++) {
+    berth_operator_t op = berth_model_operator(model, 0, i);
+    if (berth_graph_has_effects(&op)) return true;
+  }
+  for (uint32_t i = 0; i < subgraph.tensor_count; i++) {
+    if (berth_model_tensor(model, 0, i).is_variable) return true;
+  }
+  return false;
+}
+
+static uint32_t maker_of(const trying_t *t, int32_t tensor) {
+  if (tensor < 0) return BERTH_NOBODY;
+  const berth_graph_t *graph = &t->subject.graph;
+  return graph->tensors[graph->bases[0] + (uint32_t)tensor].producer;
+}
+
+static void find_depths(trying_t *t) {
+  for (uint32_t i = 0; i < t->count; i++) {
+    berth_vector_t inputs = berth_model_operator(&t->subject.model, 0, i).inputs;
+    t->depths[i] = 1;
+    for (uint32_t k = 0; k < inputs.count; k++) {
+      uint32_t maker = maker_of(t, berth_vector_int(inputs, k));
+      if (maker < i && t->depths[maker] >= t->depths[i]) t->depths[i] = t->depths[maker] + 1;
+    }
+  }
+}
+
+/* The operator that must come first of those that `op` reads from and that aren't done; or
+ * BERTH_NOBODY. */
+static uint32_t next_before(const trying_t *t, uint32_t op, preference_t preference) {
+  berth_vector_t inputs = berth_model_operator(&t->subject.model, 0, op).inputs;
+  uint32_t best = BERTH_NOBODY;
+  for (uint32_t k = 0; k < inputs.count; k++) {
+    uint32_t index = preference == BACKWARDS ? inputs.count - 1 - k : k;
+    uint32_t maker = maker_of(t, berth_vector_int(inputs, index));
+    if (maker == BERTH_NOBODY || t->done[maker]) continue;
+    bool longer = best != BERTH_NOBODY && t->depths[maker] > t->depths[best];
+    bool shorter = best != BERTH_NOBODY && t->depths[maker] < t->depths[best];
+    if (best == BERTH_NOBODY || (preference == LONGEST && longer) ||
+        (preference == SHORTEST && shorter)) {
+      best = maker;
+    }
+  }
+  return best;
+}
+
+static void visit(trying_t *t, uint32_t op, preference_t preference, uint32_t *made) {
+  uint32_t top = 0;
+  if (t->done[op]) return;
+  t->stack[top++] = op;
+  while (top > 0) {
+    uint32_t before = next_before(t, t->stack[top - 1], preference);
+    if (before != BERTH_NOBODY) {
+      t->stack[top++] = before;
+      continue;
+    }
+    t->done[t->stack[--top]] = true;
+    t->order[(*made)++] = t->stack[top];
+  }
+}
+
+static void find_order(trying_t *t, preference_t preference) {
+  berth_vector_t outputs = berth_model_subgraph(&t->subject.model, 0).outputs;
+  uint32_t made = 0;
+  memset(t->done, 0, t->count * sizeof *t->done);
+  for (uint32_t i = 0; i < outputs.count; i++) {
+    uint32_t index = preference == BACKWARDS ? outputs.count - 1 - i : i;
+    uint32_t maker = maker_of(t, berth_vector_int(outputs, index));
+    if (maker != BERTH_NOBODY) visit(t, maker, preference, &made);
+  }
+  for (uint32_t i = 0; i < t->count; i++) visit(t, i, preference, &made); /* nobody's */
+}
+
+/* ---- Trying ---------------------------------------------------------------------------------- */
+
+/* Opens the model in some order and finds how small its load or, if `place`, its peak can be;
+ * UINT64_MAX: it cannot be streamed. */
+static berth_status_t try_order(const trying_t *t, const uint32_t *order, bool place,
+                                uint64_t *bytes) {
+  berth_subject_options_t options = t->options;
+  options.order = order;
+  berth_complaint_t ignored;
+  berth_subject_t subject;
+  berth_streaming_t streaming;
+  *bytes = UINT64_MAX;
+  berth_status_t status = berth_subject_open(t->path, &options, &subject, &ignored);
+  if (status != BERTH_OK) return status == BERTH_ERROR_MEMORY ? status : BERTH_OK;
+  if (place) {
+    status = berth_streaming_make(&subject, t->wanted, &streaming, &ignored);
+    bool any = status == BERTH_OK && streaming.result.choice_count > 0;
+    if (any) *bytes = streaming.trials[streaming.chosen].peak;
+  } else {
+    status = berth_streaming_open(&streaming, &subject, &ignored);
+    if (status == BERTH_OK) status = berth_streaming_load(&streaming, &subject, t->wanted, bytes);
+  }
+  berth_subject_close(&subject);
+  berth_streaming_free(&streaming);
+  return status == BERTH_ERROR_MEMORY ? status : BERTH_OK;
+}
+
+/* Takes an order over if its load is smaller than that of the best so far. */
+static berth_status_t consider(trying_t *t, const uint32_t *order) {
+  uint64_t load;
+  if (memcmp(order, t->best, t->count * sizeof *order) == 0) return BERTH_OK;
+  berth_status_t status = try_order(t, order, false, &load);
+  if (status != BERTH_OK || load >= t->least) return status;
+  t->least = load;
+  memcpy(t->best, order, t->count * sizeof *order);
+  return BERTH_OK;
+}
+
+/* The order that is best for whole tensors. */
+static berth_status_t consider_whole(trying_t *t) {
+  berth_subject_options_t options = t->options;
+  options.best_order = true;
+  berth_complaint_t ignored;
+  berth_subject_t subject;
+  berth_status_t status = berth_subject_open(t->path, &options, &subject, &ignored);
+  if (status != BERTH_OK) return status == BERTH_ERROR_MEMORY ? status : BERTH_OK;
+  if (subject.order != NULL) status = consider(t, subject.order);
+  berth_subject_close(&subject);
+  return status;
+}
+
+static bool is_files(const trying_t *t, const uint32_t *order) {
+  for (uint32_t i = 0; i < t->count; i++) {
+    if (order[i] != i) return false;
+  }
+  return true;
+}
+
+static berth_status_t consider_all(trying_t *t) {
+  find_depths(t);
+  for (uint32_t i = 0; i < t->count; i++) t->best[i] = i;
+  berth_status_t status = BERTH_OK;
+  bool measured = false; /* the file's order; not before there is another one */
+  for (int p = 0; p < (int)PREFERENCES && status == BERTH_OK; p++) {
+    find_order(t, (preference_t)p);
+    if (is_files(t, t->order)) continue;
+    if (!measured) status = try_order(t, NULL, false, &t->files);
+    if (!measured) t->least = t->files;
+    measured = true;
+    if (status == BERTH_OK) status = consider(t, t->order);
+  }
+  return status == BERTH_OK && measured ? consider_whole(t) : status;
+}
+
+static berth_status_t choose(trying_t *t, uint32_t **order) {
+  berth_status_t status = consider_all(t);
+  if (status != BERTH_OK || is_files(t, t->best)) return status;
+  uint64_t peak, files_peak;
+  if (t->least + t->least / 16 < t->files) { /* placing would not make up for that */
+    *order = t->best;
+    t->best = NULL;
+    return BERTH_OK;
+  }
+  status = try_order(t, t->best, true, &peak);
+  if (status == BERTH_OK) status = try_order(t, NULL, true, &files_peak);
+  if (status != BERTH_OK || peak >= files_peak) return status;
+  *order = t->best;
+  t->best = NULL;
+  return BERTH_OK;
+}
+
+berth_status_t berth_streaming_order(const char *path, const berth_subject_options_t *options,
+                                     const berth_streaming_options_t *wanted, uint32_t **order,
+                                     berth_complaint_t *complaint) {
+  *order = NULL;
+  if (wanted->mode == BERTH_STREAMING_OFF || wanted->keep_order || options->best_order ||
+      options->order != NULL || berth_what_if_any(&options->what_if)) {
+    return BERTH_OK;
+  }
+  trying_t t = {.path = path, .options = *options, .wanted = wanted};
+  berth_complaint_t ignored;
+  berth_status_t status = berth_subject_open(path, options, &t.subject, &ignored);
+  if (status != BERTH_OK) return BERTH_OK;
+  if (!t.subject.is_model || has_effects(&t.subject.model)) {
+    berth_subject_close(&t.subject);
+    return BERTH_OK;
+  }
+  t.count = berth_model_subgraph(&t.subject.model, 0).operator_count;
+  size_t room = ((size_t)t.count + 1) * sizeof(uint32_t);
+  t.depths = malloc(room);
+  t.stack = malloc(room);
+  t.order = malloc(room);
+  t.best = malloc(room);
+  t.done = malloc((size_t)t.count + 1);
+  bool ready =
+      t.depths != NULL && t.stack != NULL && t.order != NULL && t.best != NULL && t.done != NULL;
+  status = ready ? choose(&t, order) : BERTH_ERROR_MEMORY;
+  if (status != BERTH_OK) berth_complain(complaint, "%s: out of memory", path);
+  berth_subject_close(&t.subject);
+  free(t.depths);
+  free(t.stack);
+  free(t.order);
+  free(t.best);
+  free(t.done);
+  return status;
+}
