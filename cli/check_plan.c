@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-static const char *const fault_names[] = {"missing", "needless", "alignment",
-                                          "outside", "overlap",  "output_overwritten"};
+static const char *const fault_names[] = {"missing", "needless",           "alignment", "outside",
+                                          "overlap", "output_overwritten", "size",      "lifetime"};
 
 static const char *tensor_text(const berth_model_t *model, uint32_t subgraph, uint32_t tensor,
                                char *text, size_t size) {
@@ -21,6 +21,18 @@ static const char *tensor_text(const berth_model_t *model, uint32_t subgraph, ui
     snprintf(text, size, "tensor %u (%s)", tensor, name);
   } else {
     snprintf(text, size, "tensor %u (%s) of subgraph %u", tensor, name, subgraph);
+  }
+  return text;
+}
+
+/* "3 to 7", "3 on", "up to 7" */
+static const char *steps_text(int64_t first, int64_t last, char *text, size_t size) {
+  if (first < 0) {
+    snprintf(text, size, "up to %lld", (long long)last);
+  } else if (last < 0) {
+    snprintf(text, size, "%lld on", (long long)first);
+  } else {
+    snprintf(text, size, "%lld to %lld", (long long)first, (long long)last);
   }
   return text;
 }
@@ -53,6 +65,14 @@ static void verdict(const berth_model_t *model, const berth_plan_finding_t *find
   case BERTH_PLAN_FAULT_OUTPUT:
     snprintf(text, size, "the output %s is overwritten by %s: %llu bytes in steps %u to %u", a, b,
              bytes, finding->first, finding->last);
+    break;
+  case BERTH_PLAN_FAULT_SIZE:
+    snprintf(text, size, "%s was planned with %llu bytes too few", a, bytes);
+    break;
+  case BERTH_PLAN_FAULT_LIFETIME:
+    steps_text(finding->stated_first, finding->stated_last, b, sizeof b);
+    snprintf(text, size, "%s was planned for steps %s, but lives in steps %u to %u", a, b,
+             finding->first, finding->last);
     break;
   }
 }
@@ -97,10 +117,47 @@ static void print_json(const options_t *options, const berth_subject_t *subject,
   berth_json_close(&json, '}');
 }
 
+/* Has a plan memory for results of operators on constants? It is for a runtime that runs those. */
+static bool places_foldable(const berth_subject_t *subject, const berth_offsets_t *offsets) {
+  for (uint32_t i = 0; i < subject->graph.tensor_count; i++) {
+    if (subject->graph.tensors[i].foldable && offsets->offsets[i] >= 0) return true;
+  }
+  return false;
+}
+
+static int judge(const options_t *options, berth_subject_t *subject, const berth_offsets_t *offsets,
+                 bool own) {
+  berth_complaint_t complaint;
+  berth_plan_check_t check;
+  berth_sharing_t *sharing = NULL;
+  berth_status_t status =
+      berth_sharing_permissions(subject, &options->subject, true, &sharing, &complaint);
+  if (status != BERTH_OK) return failed(&complaint);
+  berth_plan_rules_t rules = {.align = options->subject.align > 0 ? options->subject.align : 16,
+                              .capacity = options->planning.capacity,
+                              .allow_missing = own,
+                              .sharing = sharing,
+                              .overlap = options->execution.runner.interpreter.overlap,
+                              .keep_inputs = options->subject.keep_inputs};
+  status = berth_plan_check(subject, offsets, &rules, &check);
+  free(sharing);
+  if (status != BERTH_OK) {
+    berth_complain(&complaint, "%s: %s", options->path, berth_status_text(status));
+    return failed(&complaint);
+  }
+  if (options->json) {
+    print_json(options, subject, &check);
+  } else {
+    print(options, subject, &check);
+  }
+  int result = check.count > 0 ? EXIT_FINDING : EXIT_DONE;
+  berth_plan_check_free(&check);
+  return result;
+}
+
 static int check_plan(const options_t *options, berth_subject_t *subject) {
   berth_complaint_t complaint;
   berth_offsets_t offsets;
-  berth_plan_check_t check;
   if (!subject->is_model) {
     berth_complain(&complaint, "%s: not a model", subject->path);
     return failed(&complaint);
@@ -122,32 +179,21 @@ static int check_plan(const options_t *options, berth_subject_t *subject) {
     berth_offsets_free(&offsets);
     return failed(&complaint);
   }
-  berth_sharing_t *sharing = NULL;
-  status = berth_sharing_permissions(subject, &options->subject, true, &sharing, &complaint);
-  if (status != BERTH_OK) {
-    berth_offsets_free(&offsets);
-    return failed(&complaint);
-  }
-  berth_plan_rules_t rules = {.align = options->subject.align > 0 ? options->subject.align : 16,
-                              .capacity = options->planning.capacity,
-                              .allow_missing = own,
-                              .sharing = sharing,
-                              .overlap = options->execution.runner.interpreter.overlap,
-                              .keep_inputs = options->subject.keep_inputs};
-  status = berth_plan_check(subject, &offsets, &rules, &check);
-  free(sharing);
-  berth_offsets_free(&offsets);
-  if (status != BERTH_OK) {
-    berth_complain(&complaint, "%s: %s", options->path, berth_status_text(status));
-    return failed(&complaint);
-  }
-  if (options->json) {
-    print_json(options, subject, &check);
+  int result;
+  if (places_foldable(subject, &offsets)) {
+    berth_subject_options_t unfolded = options->subject;
+    berth_subject_t whole;
+    unfolded.keep_foldable = true;
+    if (berth_subject_open(options->path, &unfolded, &whole, &complaint) == BERTH_OK) {
+      result = judge(options, &whole, &offsets, own);
+      berth_subject_close(&whole);
+    } else {
+      result = failed(&complaint);
+    }
   } else {
-    print(options, subject, &check);
+    result = judge(options, subject, &offsets, own);
   }
-  int result = check.count > 0 ? EXIT_FINDING : EXIT_DONE;
-  berth_plan_check_free(&check);
+  berth_offsets_free(&offsets);
   return result;
 }
 
@@ -161,7 +207,8 @@ int command_check_plan(int argc, char **argv) {
       puts("usage: berth check-plan [OPTION]... MODEL.tflite [PLAN.json|PLAN.csv]\n\n"
            "Checks a plan for a model: Berth's JSON or CSV (columns subgraph, tensor, offset), or\n"
            "the OfflineMemoryAllocation that the model itself carries. Says which tensors overlap\n"
-           "in time and space, are misaligned, missing, or beyond the arena (--capacity). Outputs\n"
+           "in time and space, are misaligned, missing, or beyond the arena (--capacity), or were\n"
+           "planned for another size or other steps than the model's, if the plan says. Outputs\n"
            "may lie on inputs where Berth's kernels permit it (--overlap none: nowhere). Exit\n"
            "status 3 if anything is wrong.\n");
       options_print(FOR_CHECK_PLAN, stdout);

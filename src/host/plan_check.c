@@ -20,6 +20,24 @@ static int32_t offset_of(const berth_subject_t *subject, const berth_offsets_t *
   return offsets->offsets[subject->graph.bases[label->subgraph] + label->tensor];
 }
 
+/* What the plan was made for, where it says so, must do for the tensor as it is. */
+static bool check_stated(const berth_stated_t *stated, uint64_t bytes, berth_plan_finding_t finding,
+                         berth_plan_check_t *check, size_t *room) {
+  if (stated->size >= 0 && (uint64_t)stated->size < bytes) {
+    finding.fault = BERTH_PLAN_FAULT_SIZE;
+    finding.bytes = bytes - (uint64_t)stated->size;
+    if (!add(check, room, finding)) return false;
+  }
+  bool late = stated->first >= 0 && stated->first > (int64_t)finding.first;
+  bool early = stated->last >= 0 && stated->last < (int64_t)finding.last;
+  if (!late && !early) return true;
+  finding.fault = BERTH_PLAN_FAULT_LIFETIME;
+  finding.bytes = bytes;
+  finding.stated_first = stated->first;
+  finding.stated_last = stated->last;
+  return add(check, room, finding);
+}
+
 /* What is wrong with one buffer alone. */
 static bool check_one(const berth_subject_t *subject, const berth_offsets_t *offsets, uint32_t i,
                       uint32_t align, uint64_t capacity, bool allow_missing,
@@ -41,6 +59,11 @@ static bool check_one(const berth_subject_t *subject, const berth_offsets_t *off
   }
   uint64_t end = (uint64_t)offset + label->bytes;
   if (end > check->peak) check->peak = end;
+  uint32_t tensor = subject->graph.bases[label->subgraph] + label->tensor;
+  if (offsets->stated != NULL &&
+      !check_stated(&offsets->stated[tensor], label->bytes, finding, check, room)) {
+    return false;
+  }
   if ((uint32_t)offset % align != 0) {
     finding.fault = BERTH_PLAN_FAULT_ALIGNMENT;
     finding.bytes = (uint32_t)offset % align;

@@ -11,7 +11,9 @@ typedef enum berth_plan_fault {
   BERTH_PLAN_FAULT_ALIGNMENT, /* an offset is no multiple of the alignment */
   BERTH_PLAN_FAULT_OUTSIDE,   /* a tensor reaches beyond the arena */
   BERTH_PLAN_FAULT_OVERLAP,   /* two tensors that are live in the same step share bytes */
-  BERTH_PLAN_FAULT_OUTPUT     /* a graph output is overwritten before the end */
+  BERTH_PLAN_FAULT_OUTPUT,    /* a graph output is overwritten before the end */
+  BERTH_PLAN_FAULT_SIZE,      /* it was planned with fewer bytes than it has */
+  BERTH_PLAN_FAULT_LIFETIME   /* it was planned for fewer steps than it lives */
 } berth_plan_fault_t;
 
 typedef struct berth_plan_finding {
@@ -19,8 +21,9 @@ typedef struct berth_plan_finding {
   uint32_t subgraph;
   uint32_t a, b; /* tensors of that subgraph; b is BERTH_NOBODY where there is only one */
   uint32_t b_subgraph;
-  uint32_t first, last; /* steps in which both are live */
-  uint64_t bytes;       /* shared, beyond the end, or off the alignment */
+  uint32_t first, last;              /* steps in which both are live, or the one is */
+  uint64_t bytes;                    /* shared, beyond the end, off the alignment, or missing */
+  int64_t stated_first, stated_last; /* LIFETIME: the steps that the plan says; -1: it doesn't */
 } berth_plan_finding_t;
 
 typedef struct berth_plan_check {

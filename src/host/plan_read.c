@@ -1,5 +1,5 @@
 /* Plans from files: every entry must name a tensor of the model (subgraph and index) and give it
- * one offset. */
+ * one offset. The size and the steps that it was planned for may stand there, too. */
 #include "host/plan_read.h"
 #include "host/csv.h"
 #include "host/json_read.h"
@@ -12,8 +12,11 @@
 /* One entry, as it is put together. */
 typedef struct entry {
   int64_t subgraph, tensor, offset;
+  berth_stated_t stated;
   bool has_tensor, has_offset;
 } entry_t;
+
+static const entry_t empty = {.stated = {-1, -1, -1}};
 
 static berth_status_t start(const berth_model_t *model, berth_offsets_t *offsets) {
   uint64_t count = 0;
@@ -23,8 +26,15 @@ static berth_status_t start(const berth_model_t *model, berth_offsets_t *offsets
   if (count > INT32_MAX) return BERTH_ERROR_OVERFLOW;
   offsets->count = (uint32_t)count;
   offsets->offsets = malloc((size_t)(count > 0 ? count : 1) * sizeof *offsets->offsets);
-  if (offsets->offsets == NULL) return BERTH_ERROR_MEMORY;
-  for (uint32_t i = 0; i < offsets->count; i++) offsets->offsets[i] = -1;
+  offsets->stated = malloc((size_t)(count > 0 ? count : 1) * sizeof *offsets->stated);
+  if (offsets->offsets == NULL || offsets->stated == NULL) {
+    berth_offsets_free(offsets);
+    return BERTH_ERROR_MEMORY;
+  }
+  for (uint32_t i = 0; i < offsets->count; i++) {
+    offsets->offsets[i] = -1;
+    offsets->stated[i] = empty.stated;
+  }
   return BERTH_OK;
 }
 
@@ -53,31 +63,35 @@ static berth_status_t put(const berth_model_t *model, const entry_t *entry, cons
     return BERTH_ERROR_FORMAT;
   }
   *slot = (int32_t)entry->offset;
+  offsets->stated[base + (uint32_t)entry->tensor] = entry->stated;
   return BERTH_OK;
 }
 
 /* Takes over a value of a buffer, if it is one of those that matter. False: it is no number. */
 static bool take_number(const berth_json_reader_t *reader, const char *path, entry_t *entry,
                         berth_complaint_t *complaint) {
-  bool is_tensor = berth_json_key_is(reader, "tensor");
-  bool is_offset = berth_json_key_is(reader, "offset");
-  if (!is_tensor && !is_offset && !berth_json_key_is(reader, "subgraph")) return true;
-  if (reader->token == BERTH_JSON_WORD) return true; /* null: none */
+  const struct {
+    const char *name;
+    int64_t *to;
+    bool *has;
+  } fields[] = {{"tensor", &entry->tensor, &entry->has_tensor},
+                {"offset", &entry->offset, &entry->has_offset},
+                {"subgraph", &entry->subgraph, NULL},
+                {"size", &entry->stated.size, NULL},
+                {"first", &entry->stated.first, NULL},
+                {"last", &entry->stated.last, NULL}};
+  enum { COUNT = sizeof fields / sizeof *fields };
+  int field = 0;
+  while (field < COUNT && !berth_json_key_is(reader, fields[field].name)) field++;
+  if (field == COUNT || reader->token == BERTH_JSON_WORD) return true; /* null: none */
   if (reader->token != BERTH_JSON_NUMBER || !reader->is_whole) {
     berth_complain(complaint, "%s: line %llu: %.*s is no whole number in range", path,
                    (unsigned long long)berth_json_line(reader), (int)reader->key_length,
                    reader->key);
     return false;
   }
-  if (is_tensor) {
-    entry->tensor = reader->number;
-    entry->has_tensor = true;
-  } else if (is_offset) {
-    entry->offset = reader->number;
-    entry->has_offset = true;
-  } else {
-    entry->subgraph = reader->number;
-  }
+  *fields[field].to = reader->number;
+  if (fields[field].has != NULL) *fields[field].has = true;
   return true;
 }
 
@@ -86,14 +100,14 @@ static berth_status_t read_json(const berth_model_t *model, const berth_host_map
                                 berth_complaint_t *complaint) {
   berth_json_reader_t reader = berth_json_read(map->data, (size_t)map->size);
   bool inside = false, found = false; /* of the array "buffers" of the outermost object */
-  entry_t entry = {.subgraph = 0};
+  entry_t entry = empty;
   while (berth_json_next(&reader)) {
     if (reader.depth == 2 && berth_json_key_is(&reader, "buffers")) {
       inside = found = reader.token == BERTH_JSON_OPEN;
     }
     if (!inside) continue;
     if (reader.token == BERTH_JSON_CLOSE && reader.depth == 2) inside = false;
-    if (reader.token == BERTH_JSON_OPEN && reader.depth == 3) entry = (entry_t){.subgraph = 0};
+    if (reader.token == BERTH_JSON_OPEN && reader.depth == 3) entry = empty;
     bool is_value = reader.depth == 3 || (reader.depth == 4 && reader.token == BERTH_JSON_OPEN);
     if (is_value && !take_number(&reader, path, &entry, complaint)) {
       return BERTH_ERROR_FORMAT;
@@ -116,26 +130,28 @@ static berth_status_t read_json(const berth_model_t *model, const berth_host_map
 static berth_status_t read_csv(const berth_model_t *model, const berth_host_map_t *map,
                                const char *path, berth_offsets_t *offsets,
                                berth_complaint_t *complaint) {
-  static const char *const names[] = {"subgraph", "tensor", "offset"};
+  static const char *const names[] = {"subgraph", "tensor", "offset", "size", "lower", "upper"};
+  enum { SUBGRAPH, TENSOR, OFFSET, SIZE, LOWER, UPPER, COLUMNS };
   berth_csv_field_t fields[FIELDS];
-  size_t count, columns[3] = {SIZE_MAX, SIZE_MAX, SIZE_MAX};
+  size_t count, columns[COLUMNS];
+  for (int k = 0; k < COLUMNS; k++) columns[k] = SIZE_MAX;
   berth_csv_t csv = berth_csv_over(map->data, (size_t)map->size);
   berth_csv_result_t result = berth_csv_row(&csv, fields, FIELDS, &count);
   for (size_t i = 0; result == BERTH_CSV_ROW && i < count && i < FIELDS; i++) {
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < COLUMNS; k++) {
       if (berth_csv_is(fields[i], names[k])) columns[k] = i;
     }
   }
-  if (result == BERTH_CSV_ROW && (columns[1] == SIZE_MAX || columns[2] == SIZE_MAX)) {
+  if (result == BERTH_CSV_ROW && (columns[TENSOR] == SIZE_MAX || columns[OFFSET] == SIZE_MAX)) {
     berth_complain(complaint, "%s: needs the columns tensor and offset", path);
     return BERTH_ERROR_FORMAT;
   }
   while (result == BERTH_CSV_ROW &&
          (result = berth_csv_row(&csv, fields, FIELDS, &count)) == BERTH_CSV_ROW) {
-    entry_t entry = {.subgraph = 0};
-    uint64_t values[3] = {0, 0, 0};
-    bool has[3] = {false, false, false};
-    for (int k = 0; k < 3; k++) {
+    entry_t entry = empty;
+    uint64_t values[COLUMNS] = {0};
+    bool has[COLUMNS] = {false};
+    for (int k = 0; k < COLUMNS; k++) {
       if (columns[k] >= count || fields[columns[k]].length == 0) continue;
       has[k] = berth_csv_number(fields[columns[k]], &values[k]) && values[k] <= INT32_MAX;
       if (!has[k]) {
@@ -144,11 +160,14 @@ static berth_status_t read_csv(const berth_model_t *model, const berth_host_map_
         return BERTH_ERROR_FORMAT;
       }
     }
-    entry.subgraph = (int64_t)values[0];
-    entry.tensor = (int64_t)values[1];
-    entry.offset = (int64_t)values[2];
-    entry.has_tensor = has[1];
-    entry.has_offset = has[2];
+    entry.subgraph = (int64_t)values[SUBGRAPH];
+    entry.tensor = (int64_t)values[TENSOR];
+    entry.offset = (int64_t)values[OFFSET];
+    entry.has_tensor = has[TENSOR];
+    entry.has_offset = has[OFFSET];
+    if (has[SIZE]) entry.stated.size = (int64_t)values[SIZE];
+    if (has[LOWER]) entry.stated.first = (int64_t)values[LOWER];
+    if (has[UPPER]) entry.stated.last = (int64_t)values[UPPER] - 1; /* it is the first without */
     berth_status_t status = put(model, &entry, path, csv.line, offsets, complaint);
     if (status != BERTH_OK) return status;
   }
@@ -203,5 +222,7 @@ berth_status_t berth_offsets_of_model(const berth_model_t *model, const char *pa
 
 void berth_offsets_free(berth_offsets_t *offsets) {
   free(offsets->offsets);
+  free(offsets->stated);
   offsets->offsets = NULL;
+  offsets->stated = NULL;
 }

@@ -5,9 +5,16 @@
 #include "berth/model.h"
 #include "host/complaint.h"
 
+/* What a plan says of a tensor besides its offset; -1: nothing. */
+typedef struct berth_stated {
+  int64_t size;        /* bytes */
+  int64_t first, last; /* steps */
+} berth_stated_t;
+
 typedef struct berth_offsets {
   int32_t *offsets; /* of every tensor of all subgraphs, one after the other; -1: none. Heap. */
   uint32_t count;
+  berth_stated_t *stated; /* of each, for who checks the plan; NULL: nothing is. Heap. */
 } berth_offsets_t;
 
 /* Reads `path` (.csv, else JSON). Errors: ARGUMENT (it cannot be read, or names tensors that the

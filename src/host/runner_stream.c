@@ -31,7 +31,7 @@ static berth_status_t take_offsets(berth_runner_t *runner, const berth_subject_t
     offsets[subject->graph.bases[label->subgraph] + label->tensor] = (int32_t)placements[i].offset;
   }
   berth_offsets_free(&runner->offsets);
-  runner->offsets = (berth_offsets_t){offsets, count};
+  runner->offsets = (berth_offsets_t){.offsets = offsets, .count = count};
   return BERTH_OK;
 }
 

@@ -119,6 +119,37 @@ static void an_output_in_another_tensor_s_place_is_an_overlap(void **state) {
   assert_int_equal(finding.a, LAST_ACTIVATION);
 }
 
+static void a_size_or_steps_that_do_not_do_are_named(void **state) {
+  fixture_t *fixture = *state;
+  uint32_t count = fixture->offsets.count;
+  fixture->offsets.stated = malloc(count * sizeof *fixture->offsets.stated);
+  berth_stated_t *stated = fixture->offsets.stated;
+  assert_non_null(stated);
+  for (uint32_t i = 0; i < count; i++) stated[i] = (berth_stated_t){-1, -1, -1};
+  const berth_graph_tensor_t *tensor = &fixture->subject.graph.tensors[CONV];
+  int64_t bytes = (int64_t)tensor->bytes;
+
+  stated[CONV] = (berth_stated_t){bytes, tensor->first, tensor->last};
+  only_finding(fixture, 0, 0);
+  stated[CONV] = (berth_stated_t){bytes + 15, 0, 30}; /* more does no harm */
+  only_finding(fixture, 0, 0);
+  stated[CONV].size = bytes - 4;
+  berth_plan_finding_t finding = only_finding(fixture, 0, 1);
+  assert_int_equal(finding.fault, BERTH_PLAN_FAULT_SIZE);
+  assert_int_equal(finding.a, CONV);
+  assert_int_equal(finding.bytes, 4);
+  stated[CONV] = (berth_stated_t){-1, -1, (int64_t)tensor->last - 1}; /* one step early */
+  finding = only_finding(fixture, 0, 1);
+  assert_int_equal(finding.fault, BERTH_PLAN_FAULT_LIFETIME);
+  assert_int_equal(finding.a, CONV);
+  assert_int_equal(finding.last, tensor->last);
+  assert_int_equal(finding.stated_last, tensor->last - 1);
+  stated[CONV] = (berth_stated_t){-1, (int64_t)tensor->first + 1, -1}; /* one step late */
+  finding = only_finding(fixture, 0, 1);
+  assert_int_equal(finding.fault, BERTH_PLAN_FAULT_LIFETIME);
+  assert_int_equal(finding.stated_first, tensor->first + 1);
+}
+
 /* ---- Reading plans --------------------------------------------------------------------------- */
 
 static berth_status_t read_text(const fixture_t *fixture, const char *ending, const char *text,
@@ -139,18 +170,26 @@ static berth_status_t read_text(const fixture_t *fixture, const char *ending, co
 static void json_and_csv_say_the_same(void **state) {
   berth_offsets_t a, b;
   assert_int_equal(
-      read_text(*state, ".json",
-                "{\"x\": [1, {\"tensor\": 9, \"offset\": 1}], \"buffers\": [\n"
-                " {\"name\": \"a\\\"]\", \"subgraph\": 0, \"tensor\": 3, \"offset\": 64},\n"
-                " {\"tensor\": null, \"offset\": 0}, {\"tensor\": 6, \"offset\": null}]}",
-                &a),
+      read_text(
+          *state, ".json",
+          "{\"x\": [1, {\"tensor\": 9, \"offset\": 1}], \"buffers\": [\n"
+          " {\"name\": \"a\\\"]\", \"subgraph\": 0, \"tensor\": 3, \"offset\": 64, \"size\": 20,\n"
+          "  \"first\": 2, \"last\": 5},\n"
+          " {\"tensor\": null, \"offset\": 0}, {\"tensor\": 6, \"offset\": null}]}",
+          &a),
       BERTH_OK);
-  assert_int_equal(read_text(*state, ".csv", "offset,name,tensor\n64,\"a,b\",3\n,c,6\n", &b),
+  assert_int_equal(read_text(*state, ".csv",
+                             "offset,name,tensor,upper,lower,size\n64,\"a,b\",3,6,2,20\n,c,6,,,\n",
+                             &b),
                    BERTH_OK);
   assert_int_equal(a.count, b.count);
   for (uint32_t i = 0; i < a.count; i++) {
     assert_int_equal(a.offsets[i], i == 3 ? 64 : -1);
     assert_int_equal(b.offsets[i], a.offsets[i]);
+    assert_int_equal(a.stated[i].size, i == 3 ? 20 : -1);
+    assert_int_equal(a.stated[i].first, i == 3 ? 2 : -1);
+    assert_int_equal(a.stated[i].last, i == 3 ? 5 : -1);
+    assert_memory_equal(&a.stated[i], &b.stated[i], sizeof a.stated[i]);
   }
   berth_offsets_free(&a);
   berth_offsets_free(&b);
@@ -182,7 +221,7 @@ static void plans_that_make_no_sense_are_refused(void **state) {
       {".csv", "tensor,offset\n\"3,0\n"},
   };
   for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-    berth_offsets_t offsets = {NULL, 0};
+    berth_offsets_t offsets = {NULL, 0, NULL};
     berth_status_t status = read_text(*state, bad[i].ending, bad[i].text, &offsets);
     if (status == BERTH_OK) fail_msg("accepted: %s", bad[i].text);
     assert_null(offsets.offsets);
@@ -233,6 +272,7 @@ int main(void) {
       cmocka_unit_test_setup_teardown(a_misaligned_offset_is_named, set_up, tear_down),
       cmocka_unit_test_setup_teardown(a_tensor_beyond_the_arena_is_named, set_up, tear_down),
       cmocka_unit_test_setup_teardown(an_overlap_names_both_and_how_much, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_size_or_steps_that_do_not_do_are_named, set_up, tear_down),
       cmocka_unit_test_setup_teardown(an_output_in_another_tensor_s_place_is_an_overlap, set_up,
                                       tear_down),
       cmocka_unit_test_setup_teardown(json_and_csv_say_the_same, set_up, tear_down),
