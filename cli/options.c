@@ -62,9 +62,9 @@ static bool settle_stream(const char *command, options_t *options) {
                  "--stream goes with neither --set-shape, --assume, --drop-... nor --sweep", NULL);
   }
   const char *end = options->output != NULL ? strrchr(options->output, '.') : NULL;
-  if (end != NULL && (strcmp(end, ".csv") == 0 || strcmp(end, ".h") == 0)) {
+  if (end != NULL && strcmp(end, ".csv") == 0) {
     return wrong(command,
-                 "--stream goes with -o FILE.json alone: offsets without the runs and rings "
+                 "--stream goes with -o FILE.json or FILE.h: offsets without the runs and rings "
                  "that they are for mislead",
                  NULL);
   }

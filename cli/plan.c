@@ -93,8 +93,10 @@ static berth_status_t write_file(const berth_plan_report_t *report, const char *
     berth_plan_write_json(report, output.stream);
   } else if (strcmp(ending, ".csv") == 0) {
     berth_plan_write_csv(report, output.stream);
-  } else {
-    berth_plan_write_header(report, path, output.stream);
+  } else if (!berth_plan_write_header(report, path, output.stream)) {
+    berth_output_discard(&output);
+    berth_complain(complaint, "%s: out of memory", path);
+    return BERTH_ERROR_MEMORY;
   }
   return berth_output_commit(&output, complaint);
 }

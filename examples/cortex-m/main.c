@@ -3,13 +3,20 @@
  * emulator or a debugger answers); `run.sh` compares that with the host's.
  *
  * The build gives MODEL_ARENA_BYTES (from `berth run`), CLOCK_HZ, and `kernels`, a table of only
- * those kernels that the model uses, so that the linker drops the rest.
+ * those kernels that the model uses, so that the linker drops the rest. With MODEL_ROWS there is
+ * also rows_plan.h, a streamed plan: rows of the input are then pushed as a camera would deliver
+ * them.
  */
 #include "berth/interpreter.h"
 #include "host/fill.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+#ifdef MODEL_ROWS
+#include "rows_plan.h"
+#define ROW_MOST 4096u /* bytes of an input's row */
+#endif
 
 extern const uint8_t model_start[], model_end[];
 extern const berth_kernel_t *const kernels[];
@@ -44,10 +51,39 @@ static uint64_t nanoseconds(void) {
   return wrapped ? 0 : (uint64_t)ticks * 1000000000u / CLOCK_HZ;
 }
 
+/* Inputs that are whole get their values before an invoke. */
+static berth_status_t invoke(berth_interpreter_t *interpreter) {
+#ifdef MODEL_ROWS
+  static uint8_t bytes[ROW_MOST];
+  uint64_t random = 1;
+  berth_value_t row = berth_interpreter_input(interpreter, 0);
+  bool single = !berth_interpreter_input(interpreter, 1).present;
+  if (!single || !berth_interpreter_is_pushed(interpreter, 0) || row.row_bytes > sizeof bytes) {
+    return BERTH_ERROR_UNSUPPORTED;
+  }
+  row.data = bytes;
+  row.elements /= row.rows;
+  do {
+    berth_fill_random(&row, &random);
+    berth_status_t status = berth_interpreter_push_rows(interpreter, 0, bytes, 1, NULL);
+    if (status != BERTH_OK) return status;
+  } while (berth_interpreter_wanted(interpreter, NULL) != BERTH_NOBODY);
+  return BERTH_OK;
+#else
+  return berth_interpreter_invoke(interpreter);
+#endif
+}
+
 static int run(void) {
   static berth_model_t model;
   static berth_interpreter_t interpreter;
   berth_interpreter_options_t options = {.kernels = kernels, .log = on_event};
+#ifdef MODEL_ROWS
+  options.stream = &rows_plan_stream;
+  options.offsets = rows_plan_tensor_offsets;
+  options.offset_count = sizeof rows_plan_tensor_offsets / sizeof *rows_plan_tensor_offsets;
+  options.trust_offsets = true; /* berth plan has verified them */
+#endif
   berth_memories_t memories = {.activations = {memory, sizeof memory}};
   berth_model_error_t error;
 
@@ -63,10 +99,10 @@ static int run(void) {
   for (uint32_t i = 0;; i++) {
     berth_value_t input = berth_interpreter_input(&interpreter, i);
     if (!input.present) break;
-    berth_fill_random(&input, &random);
+    if (!berth_interpreter_is_pushed(&interpreter, i)) berth_fill_random(&input, &random);
   }
   start_timer();
-  status = berth_interpreter_invoke(&interpreter);
+  status = invoke(&interpreter);
   uint64_t time = nanoseconds();
   if (status != BERTH_OK) return fail("invoke", status);
 

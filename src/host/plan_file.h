@@ -38,8 +38,9 @@ berth_status_t berth_plan_report_start(const berth_subject_t *subject,
 
 void berth_plan_write_json(const berth_plan_report_t *report, FILE *stream);
 void berth_plan_write_csv(const berth_plan_report_t *report, FILE *stream);
-/* `path`: the header's own, from which its names are made. */
-void berth_plan_write_header(const berth_plan_report_t *report, const char *path, FILE *stream);
+/* `path`: the header's own, from which its names are made. A streamed plan comes with what the
+ * interpreter's options want: runs, rings, an offset for each tensor. False: out of memory. */
+bool berth_plan_write_header(const berth_plan_report_t *report, const char *path, FILE *stream);
 
 /* The name of a file without folders and ending, as a C identifier; in capitals if `upper`. */
 void berth_header_identifier(const char *path, bool upper, char *out, size_t size);

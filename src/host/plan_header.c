@@ -1,10 +1,12 @@
 /* A plan as a C header, for firmware that wires the offsets into its own runtime. */
 #include "host/anatomy.h"
 #include "host/plan_file.h"
+#include "host/streaming.h"
 #include "host/text.h"
 
 #include <ctype.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 void berth_header_identifier(const char *path, bool upper, char *out, size_t size) {
@@ -56,7 +58,73 @@ static void write_offsets(const berth_plan_report_t *report, const char *lower, 
   fputs("};\n", stream);
 }
 
-void berth_plan_write_header(const berth_plan_report_t *report, const char *path, FILE *stream) {
+/* ---- Streamed plans -------------------------------------------------------------------------- */
+
+/* A table of numbers, sixteen to a line. */
+static void write_numbers(FILE *stream, const char *type, const char *lower, const char *what,
+                          const int64_t *numbers, uint32_t count) {
+  fprintf(stream, "\nstatic const %s %s_%s[] = {\n   ", type, lower, what);
+  for (uint32_t i = 0; i < count; i++) {
+    fprintf(stream, " %" PRId64 ",", numbers[i]);
+    if (i % 16 == 15 && i + 1 < count) fputs("\n   ", stream);
+  }
+  fputs(count == 0 ? " 0\n};\n" : "\n};\n", stream);
+}
+
+/* Of each tensor of all subgraphs: where it is, as berth_interpreter_options_t.offsets wants it. */
+static bool write_tensor_offsets(const berth_plan_report_t *report, const char *lower,
+                                 FILE *stream) {
+  const berth_subject_t *subject = report->subject;
+  uint32_t count = subject->graph.tensor_count;
+  int64_t *offsets = malloc(((size_t)count + 1) * sizeof *offsets);
+  if (offsets == NULL) return false;
+  for (uint32_t i = 0; i < count; i++) offsets[i] = -1;
+  for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
+    const berth_label_t *label = &subject->labels[i];
+    if (label->subgraph == BERTH_NOBODY || label->kind == BERTH_KIND_VARIABLE) continue;
+    offsets[subject->graph.bases[label->subgraph] + label->tensor] =
+        (int64_t)report->outcome->plan.placements[i].offset;
+  }
+  write_numbers(stream, "int32_t", lower, "tensor_offsets", offsets, count);
+  free(offsets);
+  return true;
+}
+
+/* What the interpreter wants to know of a streamed plan besides offsets. */
+static bool write_stream(const berth_plan_report_t *report, const char *lower, FILE *stream) {
+  const berth_streaming_t *s = report->streaming;
+  const uint32_t *order = report->subject->order;
+  uint32_t tensors = berth_model_subgraph(&report->subject->model, 0).tensor_count;
+  uint32_t count = tensors > s->plan.step_count ? tensors : s->plan.step_count;
+  int64_t *numbers = malloc(((size_t)count + 1) * sizeof *numbers);
+  if (numbers == NULL) return false;
+  for (uint32_t i = 0; i < tensors; i++) numbers[i] = s->rings[i];
+  write_numbers(stream, "uint32_t", lower, "rings", numbers, tensors);
+  for (uint32_t i = 0; order != NULL && i < s->plan.step_count; i++) numbers[i] = order[i];
+  if (order != NULL) {
+    write_numbers(stream, "uint32_t", lower, "order", numbers, s->plan.step_count);
+  }
+  free(numbers);
+  fprintf(stream, "\nstatic const berth_stream_run_t %s_runs[] = {\n", lower);
+  for (uint32_t i = 0; i < s->plan.run_count; i++) {
+    const berth_stream_run_t *run = &s->plan.runs[i];
+    fprintf(stream, "    {%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", 0x%" PRIx32 "u, %s},\n",
+            run->first, run->last, run->block, run->push_inputs,
+            run->pull_outputs ? "true" : "false");
+  }
+  fprintf(stream,
+          "};\n\n/* For berth_interpreter_options_t: .stream = &%s_stream, .offsets = "
+          "%s_tensor_offsets,\n * .offset_count = %" PRIu32
+          ", .trust_offsets = true, since rows may "
+          "lie over rows; berth has\n * verified that none is overwritten too early. */\n"
+          "static const berth_stream_plan_t %s_stream = {%s%s, %" PRIu32 ", %s_runs, %" PRIu32
+          ", %s_rings};\n",
+          lower, lower, report->subject->graph.tensor_count, lower, order != NULL ? lower : "NULL",
+          order != NULL ? "_order" : "", s->plan.step_count, lower, s->plan.run_count, lower);
+  return true;
+}
+
+bool berth_plan_write_header(const berth_plan_report_t *report, const char *path, FILE *stream) {
   const berth_subject_t *subject = report->subject;
   const berth_plan_t *plan = &report->outcome->plan;
   char lower[64], upper[64];
@@ -79,7 +147,9 @@ void berth_plan_write_header(const berth_plan_report_t *report, const char *path
           "/* Memory plan of %s, by berth's planner %s. Each offset is in bytes from the\n"
           " * start of the arena, which must be aligned to %s_ARENA_ALIGN. */\n",
           source, report->outcome->planner->name, upper);
-  fprintf(stream, "#ifndef %s_PLAN_H\n#define %s_PLAN_H\n\n#include <stdint.h>\n\n", upper, upper);
+  bool streamed = report->streaming != NULL && report->streaming->plan.run_count > 0;
+  fprintf(stream, "#ifndef %s_PLAN_H\n#define %s_PLAN_H\n\n#include <stdint.h>\n%s\n", upper, upper,
+          streamed ? "#include \"berth/stream.h\"\n" : "");
   fprintf(stream, "#define %s_ARENA_BYTES %" PRIu64 "u\n", upper, plan->peak);
   fprintf(stream, "#define %s_ARENA_ALIGN %" PRIu64 "u\n", upper, align);
   fprintf(stream, "#define %s_BUFFER_COUNT %" PRIu32 "u\n", upper, subject->problem.buffer_count);
@@ -95,5 +165,8 @@ void berth_plan_write_header(const berth_plan_report_t *report, const char *path
     }
     fputs(subject->problem.buffer_count == 0 ? " 0\n};\n" : "\n};\n", stream);
   }
+  bool written = !streamed || (write_tensor_offsets(report, lower, stream) &&
+                               write_stream(report, lower, stream));
   fputs("\n#endif\n", stream);
+  return written;
 }

@@ -187,7 +187,7 @@ static void reserved_buffers_are_planned_along(void **state) {
 static void a_streamed_plan_is_of_the_model_as_it_is_and_written_whole(void **state) {
   (void)state;
   static const char *const changes[] = {"--set-shape 0=1,64,64,3", "--assume int8",
-                                        "--drop-output 0", "--sweep align", "-o $dir/streamed.h"};
+                                        "--drop-output 0", "--sweep align", "-o $dir/streamed.csv"};
   for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
     char command[256];
     snprintf(command, sizeof command,

@@ -108,11 +108,33 @@ static void rows_of_an_output_are_written_as_they_come(void **state) {
                  1, "/none/out");
 }
 
+/* What firmware includes: it compiles, and has the runs and the offsets of the plan. */
+static void a_streamed_plan_is_written_as_a_header(void **state) {
+  (void)state;
+  static const char *const options[] = {"", "--order best --stream-input"};
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    char command[1024];
+    snprintf(
+        command, sizeof command,
+        "berth plan --stream max %s models/ds_cnn_kws_int8.tflite -o $dir/my_plan.h && "
+        "berth plan --stream max %s models/ds_cnn_kws_int8.tflite -o $dir/plan.json && "
+        "runs=$(grep -c '\"block_rows\"' $dir/plan.json) && "
+        "printf '#include \"my_plan.h\"\nint main(void) { return my_plan_stream.run_count == "
+        "%%u && my_plan_offsets[0] == (uint32_t)my_plan_tensor_offsets[0] ? 0 : 1; }' $runs "
+        ">$dir/main.c && cc -std=c11 -Wall -Werror -Iinclude -I$dir $dir/main.c -o $dir/main && "
+        "$dir/main",
+        options[i], options[i]);
+    assert_status(command, 0);
+  }
+  assert_refused("berth plan --stream max " MODEL " -o $dir/plan.csv", 2, "mislead");
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_saved_plan_runs_as_it_is),
       cmocka_unit_test(what_is_wrong_in_a_saved_plan_is_refused),
       cmocka_unit_test(rows_of_an_output_are_written_as_they_come),
+      cmocka_unit_test(a_streamed_plan_is_written_as_a_header),
       cmocka_unit_test(other_commands_say_that_a_plan_is_streamed),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
