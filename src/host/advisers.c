@@ -12,7 +12,7 @@
 
 #define TENSORS_TRIED 3u               /* float tensors of the peak that are tried alone */
 #define OUTPUTS_TRIED 16u              /* outputs that are tried alone */
-#define SEARCH_WORK   UINT64_C(100000) /* for runs to stream: a tenth of a second or so */
+#define SEARCH_WORK   UINT64_C(300000) /* for runs to stream: a few tenths of a second */
 
 static bool is_float(berth_tensor_type_t type) {
   return type == BERTH_TYPE_FLOAT32 || type == BERTH_TYPE_FLOAT16;
@@ -315,26 +315,6 @@ static berth_status_t advise_clean(berth_advising_t *advising) {
 
 /* ---- Streaming ------------------------------------------------------------------------------- */
 
-static berth_status_t advise_streaming(berth_advising_t *advising) {
-  berth_settings_t changed = *advising->settings;
-  berth_status_t status = BERTH_OK;
-  advising->searched = 0;
-  changed.subject.share = false; /* a streamed plan has its own */
-  if (changed.streaming.mode == BERTH_STREAMING_OFF) {
-    changed.streaming.mode = BERTH_STREAMING_AUTO;
-    status = berth_advise_replan(advising, &changed,
-                                 "run operators row by row where it pays (in Berth's runtime)",
-                                 "--stream auto");
-  } else if (changed.streaming.mode == BERTH_STREAMING_AUTO) {
-    changed.streaming.mode = BERTH_STREAMING_MAX;
-    status = berth_advise_replan(advising, &changed,
-                                 "row by row for the smallest peak, in more and smaller pieces",
-                                 "--stream max");
-    changed.streaming.mode = BERTH_STREAMING_AUTO;
-  }
-  return status;
-}
-
 /* Takes the last line back if one of these topics has as small a peak: it would be no news. */
 static void drop_if_no_news(berth_advising_t *advising, const char *topic, const char *other) {
   berth_advices_t *advices = advising->advices;
@@ -346,6 +326,44 @@ static void drop_if_no_news(berth_advising_t *advising, const char *topic, const
     free(last->command);
     advices->count--;
     return;
+  }
+}
+
+/* With another order as well, which berth optimize can write; no search more if one was long. */
+static berth_status_t try_order(berth_advising_t *advising, berth_settings_t changed) {
+  uint32_t before = advising->advices->count;
+  uint64_t searched = advising->searched;
+  if (changed.subject.best_order || searched > SEARCH_WORK) return BERTH_OK;
+  changed.subject.best_order = true;
+  berth_status_t status = berth_advise_replan(
+      advising, &changed, "run them row by row and in another order (which berth optimize writes)",
+      "--order best --stream auto");
+  if (advising->searched < searched) advising->searched = searched;
+  if (status == BERTH_OK && advising->advices->count > before) {
+    drop_if_no_news(advising, "stream", "order");
+  }
+  return status;
+}
+
+static berth_status_t advise_streaming(berth_advising_t *advising) {
+  berth_settings_t changed = *advising->settings;
+  advising->searched = 0;
+  changed.subject.share = false; /* a streamed plan has its own */
+  switch (changed.streaming.mode) {
+  case BERTH_STREAMING_OFF: {
+    changed.streaming.mode = BERTH_STREAMING_AUTO;
+    berth_status_t status = berth_advise_replan(
+        advising, &changed, "run operators row by row where it pays (in Berth's runtime)",
+        "--stream auto");
+    return status == BERTH_OK ? try_order(advising, changed) : status;
+  }
+  case BERTH_STREAMING_AUTO:
+    changed.streaming.mode = BERTH_STREAMING_MAX;
+    return berth_advise_replan(advising, &changed,
+                               "row by row for the smallest peak, in more and smaller pieces",
+                               "--stream max");
+  default:
+    return BERTH_OK;
   }
 }
 

@@ -144,11 +144,36 @@ static berth_status_t find_step(const berth_problem_t *problem, const berth_plac
   return BERTH_OK;
 }
 
+static bool is_folded(const berth_subject_t *subject, uint32_t step) {
+  berth_operator_t op = berth_model_operator(&subject->model, 0, step);
+  int32_t output = op.outputs.count > 0 ? berth_vector_int(op.outputs, 0) : BERTH_NO_TENSOR;
+  if (output == BERTH_NO_TENSOR) return false;
+  return subject->graph.tensors[subject->graph.bases[0] + (uint32_t)output].foldable;
+}
+
+/* An operator on constants makes no peak: goes on to the next other one, as long as the same
+ * buffers live. */
+static uint32_t skip_folded(const berth_subject_t *subject, uint32_t step) {
+  uint32_t operators = subject->is_model && subject->model.subgraph_count > 0
+                           ? berth_model_subgraph(&subject->model, 0).operator_count
+                           : 0;
+  uint32_t at = step;
+  while (at + 1 < operators && is_folded(subject, at)) {
+    for (uint32_t i = 0; i < subject->problem.buffer_count; i++) {
+      const berth_buffer_t *buffer = &subject->problem.buffers[i];
+      if (buffer->size > 0 && (buffer->last == at || buffer->first == at + 1)) return step;
+    }
+    at++;
+  }
+  return at;
+}
+
 berth_status_t berth_anatomy_of(const berth_subject_t *subject, const berth_placement_t *placements,
                                 uint32_t region, uint64_t peak, berth_anatomy_t *anatomy) {
   *anatomy = (berth_anatomy_t){0};
   berth_status_t status = find_step(&subject->problem, placements, region, peak, &anatomy->step);
   if (status == BERTH_OK) {
+    anatomy->step = skip_folded(subject, anatomy->step);
     status = berth_live_in(subject, placements, region, anatomy->step, &anatomy->live,
                            &anatomy->live_count);
   }

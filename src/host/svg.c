@@ -98,9 +98,27 @@ static void write_name(const berth_svg_map_t *map, const berth_label_t *label, d
   fputs(number, map->stream);
 }
 
+typedef struct berth_svg_box {
+  double x, y, width, height; /* around its middle */
+} berth_svg_box_t;
+
+/* Takes the room of a label, unless another has some of it. */
+static bool claim(berth_svg_map_t *map, berth_svg_box_t box) {
+  for (uint32_t i = 0; i < map->label_count; i++) {
+    const berth_svg_box_t *other = &map->labels[i];
+    double across = box.x > other->x ? box.x - other->x : other->x - box.x;
+    double along = box.y > other->y ? box.y - other->y : other->y - box.y;
+    if (2 * across < box.width + other->width && 2 * along < box.height + other->height) {
+      return false;
+    }
+  }
+  map->labels[map->label_count++] = box;
+  return true;
+}
+
 /* The letter and the name, along the side that has more room; around them a seam of the
  * rectangle's colour, so that the lines they cross leave them readable. */
-static void draw_label(const berth_svg_map_t *map, uint32_t index) {
+static void draw_label(berth_svg_map_t *map, uint32_t index) {
   const berth_label_t *label = &map->report->subject->labels[index];
   const berth_buffer_t *buffer = &map->report->subject->problem.buffers[index];
   const tint_t *tint = &tints[kind_of(label)];
@@ -113,6 +131,11 @@ static void draw_label(const berth_svg_map_t *map, uint32_t index) {
   bool upright = height > width && (double)label->name.length * CHARACTER + 24 > width;
   bool lettered = mark != 0 && mark <= LETTERS;
   double columns = ((upright ? height : width) - 8) / CHARACTER - (lettered ? 2 : 0);
+  double length = (double)label->name.length < columns ? (double)label->name.length : columns;
+  length = (length + (lettered ? 2 : 0)) * CHARACTER;
+  const berth_svg_box_t box = {left + width / 2, bottom - height / 2, upright ? 12 : length,
+                               upright ? length : 12};
+  if (!claim(map, box)) return;
   fprintf(map->stream,
           "<text text-anchor=\"middle\" fill=\"%s\" stroke=\"%s\" stroke-width=\"3\" "
           "paint-order=\"stroke\" transform=\"translate(%.1f %.1f)%s\" y=\"4\">",
@@ -125,7 +148,7 @@ static void draw_label(const berth_svg_map_t *map, uint32_t index) {
   fputs("</text>\n", map->stream);
 }
 
-static void draw_buffer(const berth_svg_map_t *map, uint32_t index) {
+static void draw_buffer(berth_svg_map_t *map, uint32_t index) {
   const berth_buffer_t *buffer = &map->report->subject->problem.buffers[index];
   const tint_t *tint = &tints[kind_of(&map->report->subject->labels[index])];
   uint64_t offset = map->report->outcome->plan.placements[index].offset;
@@ -141,12 +164,14 @@ static void draw_buffer(const berth_svg_map_t *map, uint32_t index) {
   fputs("</rect>\n", map->stream);
 }
 
-/* Pale ones first, so that the outlines of the peak's buffers stay whole. */
-static void draw_buffers(const berth_svg_map_t *map,
-                         void (*draw)(const berth_svg_map_t *map, uint32_t index)) {
+/* Pale ones first or last: first, so that the outlines of the peak's buffers stay whole; last, so
+ * that their labels have the room. */
+static void draw_buffers(berth_svg_map_t *map, bool pale_first,
+                         void (*draw)(berth_svg_map_t *map, uint32_t index)) {
   const berth_problem_t *problem = &map->report->subject->problem;
   const berth_placement_t *placements = map->report->outcome->plan.placements;
-  for (int strong = 0; strong < 2; strong++) {
+  for (int round = 0; round < 2; round++) {
+    bool strong = (round == 1) == pale_first;
     for (uint32_t i = 0; i < problem->buffer_count; i++) {
       if (problem->buffers[i].size == 0 || placements[i].region != map->region) continue;
       if ((map->marks[i] != 0) == strong) draw(map, i);
@@ -262,7 +287,8 @@ static bool draw_region(const berth_plan_report_t *report, uint32_t region, uint
   uint8_t *marks = calloc((size_t)subject->problem.buffer_count + 1, sizeof *marks);
   berth_svg_map_t map = {
       .report = report, .stream = stream, .region = region, .peak = peak, .top = top};
-  bool good = marks != NULL &&
+  map.labels = calloc((size_t)subject->problem.buffer_count + 1, sizeof *map.labels);
+  bool good = marks != NULL && map.labels != NULL &&
               berth_anatomy_of(subject, placements, region, peak, &map.anatomy) == BERTH_OK;
   if (good) {
     for (uint32_t i = 0; i < map.anatomy.live_count; i++) {
@@ -271,12 +297,12 @@ static bool draw_region(const berth_plan_report_t *report, uint32_t region, uint
     map.marks = marks;
     berth_svg_axes(&map);
     berth_svg_runs(&map);
-    draw_buffers(&map, draw_buffer);
+    draw_buffers(&map, true, draw_buffer);
     berth_svg_rings(&map);
     berth_svg_shared(&map);
     good = draw_load(&map);
     draw_peak(&map);
-    draw_buffers(&map, draw_label);
+    draw_buffers(&map, false, draw_label);
     if (subject->problem.region_count > 0) {
       fprintf(stream, "<text x=\"16\" y=\"%.1f\" font-weight=\"bold\">", top - 13);
       const char *name = berth_region_name(subject, region);
@@ -285,6 +311,7 @@ static bool draw_region(const berth_plan_report_t *report, uint32_t region, uint
     }
   }
   free(map.anatomy.live);
+  free(map.labels);
   free(marks);
   return good;
 }

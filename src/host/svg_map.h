@@ -17,7 +17,9 @@ typedef struct berth_svg_map {
   uint64_t peak; /* bytes from bottom to top */
   double top;
   berth_anatomy_t anatomy;
-  const uint8_t *marks; /* of each buffer: 1 + its place in the peak's list, or 0 */
+  const uint8_t *marks;         /* of each buffer: 1 + its place in the peak's list, or 0 */
+  struct berth_svg_box *labels; /* where labels are: where buffers overlap, the first stays alone */
+  uint32_t label_count;
 } berth_svg_map_t;
 
 static inline double berth_svg_x(const berth_svg_map_t *map, uint32_t step) {

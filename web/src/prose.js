@@ -24,7 +24,9 @@ export const operatorText = (operator) =>
 export function headline(plan, region) {
   const { step } = region.peak;
   const operator = operatorAt(plan, step);
-  const who = { strong: operator ? `${printable(operator.name)} in step ${step}` : `step ${step}` };
+  const run = plan.runs.find(({ first, last }) => first <= step && step <= last && first < last);
+  const steps = run ? `steps ${run.first} to ${run.last}, row by row` : null;
+  const who = { strong: steps ?? (operator ? `${printable(operator.name)} in step ${step}` : `step ${step}`) };
   const several = plan.regions.length > 1;
   const parts = several
     ? [`This ${plan.isModel ? "model" : "plan"} uses `, { strong: `${bytes(region.height)} of ${printable(region.name)}` }]
