@@ -10,6 +10,7 @@ void berth_head_free(berth_head_t *head) {
   free(head->bytes);
   free(head->references);
   free(head->labels);
+  free(head->pieces);
   free(head->vtables);
   memset(head, 0, sizeof *head);
 }
@@ -48,6 +49,13 @@ static bool reserve_reference(berth_head_t *head) {
   return references != NULL;
 }
 
+static bool reserve_piece(berth_head_t *head) {
+  berth_head_piece_t *pieces =
+      reserved(head, head->pieces, &head->piece_room, head->piece_count, 1, sizeof *head->pieces);
+  if (pieces != NULL) head->pieces = pieces;
+  return pieces != NULL;
+}
+
 static bool reserve_vtable(berth_head_t *head) {
   uint32_t *vtables = reserved(head, head->vtables, &head->vtable_room, head->vtable_count, 1,
                                sizeof *head->vtables);
@@ -79,7 +87,15 @@ void berth_head_append(berth_head_t *head, const void *data, uint32_t size) {
 }
 
 void berth_head_align(berth_head_t *head, uint32_t align, uint32_t before) {
+  if (head->piece_count == 0 && reserve_piece(head)) { /* what is there already: the file's start */
+    head->pieces[head->piece_count++] = (berth_head_piece_t){.start = 0, .align = 16};
+  }
+  if (head->status != BERTH_OK) return;
+  head->pieces[head->piece_count - 1].end = head->size;
   berth_head_append(head, NULL, (0u - (head->size + before)) & (align - 1));
+  if (!reserve_piece(head)) return;
+  head->pieces[head->piece_count++] = (berth_head_piece_t){
+      .start = head->size, .align = align, .before = before, .references = head->reference_count};
 }
 
 static void store(uint8_t *at, uint64_t value, uint32_t width) {
@@ -199,7 +215,7 @@ static void write_table(berth_head_t *head, uint32_t label, const plan_t *plans,
   uint32_t table = head->size;
   berth_head_append(head, NULL, distance);
   if (head->status != BERTH_OK) return;
-  store(head->bytes + table, table - shared, 4);
+  note(head, table, BERTH_HEAD_VTABLE, shared);
   for (uint32_t i = 0; i < count; i++) {
     if (plans[i].width == 0) continue;
     uint32_t slot = table + flat_load16(vtable + 4 + 2 * i);
@@ -242,23 +258,46 @@ void berth_head_table(berth_head_t *head, uint32_t label, berth_table_t source,
   write_table(head, label, plans, count);
 }
 
-berth_status_t berth_head_finish(berth_head_t *head) {
-  berth_head_align(head, 16, 0);
-  if (head->status != BERTH_OK) return head->status;
+/* ---- References ------------------------------------------------------------------------------ */
+
+const berth_head_piece_t *berth_head_piece(const berth_head_t *head, uint32_t position) {
+  uint32_t low = 0, high = head->piece_count;
+  while (high - low > 1) {
+    uint32_t middle = low + (high - low) / 2;
+    if (head->pieces[middle].start <= position) {
+      low = middle;
+    } else {
+      high = middle;
+    }
+  }
+  return &head->pieces[low];
+}
+
+/* Where a byte of the head is in the new file. */
+static uint64_t place_of(const berth_head_t *head, uint32_t position) {
+  const berth_head_piece_t *piece = berth_head_piece(head, position);
+  uint64_t at = (uint64_t)piece->place + (position - piece->start);
+  return piece->in_hole ? at + head->size : at;
+}
+
+void berth_head_resolve(berth_head_t *head) {
   for (uint32_t i = 0; i < head->reference_count; i++) {
     const berth_head_reference_t *reference = &head->references[i];
     uint8_t *slot = head->bytes + reference->slot;
+    uint64_t at = place_of(head, reference->slot);
     switch (reference->kind) {
     case BERTH_HEAD_OLD:
-      store(slot, reference->target + head->size - reference->slot, 4);
+      store(slot, reference->target + head->size - at, 4);
       break;
     case BERTH_HEAD_LABEL:
-      store(slot, head->labels[reference->target] - reference->slot, 4);
+      store(slot, place_of(head, head->labels[reference->target]) - at, 4);
+      break;
+    case BERTH_HEAD_VTABLE:
+      store(slot, at - place_of(head, (uint32_t)reference->target), 4);
       break;
     case BERTH_HEAD_ABSOLUTE:
       store(slot, reference->target + head->size, 8);
       break;
     }
   }
-  return BERTH_OK;
 }

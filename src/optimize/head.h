@@ -5,7 +5,10 @@
  * file's own references, being relative, stay true when the whole file moves back. `write.c` makes
  * a model's changed tables that way.
  *
- * References are noted while the head grows and resolved when its size is known. Running out of
+ * Where the old file has holes, which nothing refers to any more, pieces of the head go there
+ * instead, if all that they refer to lies behind them (place.c). What is left stands in front.
+ *
+ * References are noted while the head grows and resolved when all places are known. Running out of
  * memory, and a table that cannot be copied, are remembered in `status`, so that only the end needs
  * a check.
  */
@@ -18,6 +21,7 @@
 typedef enum berth_head_kind {
   BERTH_HEAD_OLD,     /* the byte `target` of the old file */
   BERTH_HEAD_LABEL,   /* the label `target` of the head */
+  BERTH_HEAD_VTABLE,  /* the byte `target` of the head, counted backwards: a table's vtable */
   BERTH_HEAD_ABSOLUTE /* 64 bits: the byte `target` of the old file, counted from the new's start */
 } berth_head_kind_t;
 
@@ -26,6 +30,16 @@ typedef struct berth_head_reference {
   berth_head_kind_t kind;
   uint64_t target;
 } berth_head_reference_t;
+
+/* What must stay together: a table, a vtable, a list, ... */
+typedef struct berth_head_piece {
+  uint32_t start, end; /* in the head, as it was made */
+  uint32_t align;      /* the byte `before` bytes behind its start lies at a multiple of it */
+  uint32_t before;
+  uint32_t references; /* number of its first reference; its last one is before the next piece's */
+  bool in_hole;
+  uint32_t place; /* of its first byte, in the old file or in the head as it will be */
+} berth_head_piece_t;
 
 typedef struct berth_head {
   uint8_t *bytes;
@@ -37,7 +51,11 @@ typedef struct berth_head {
   uint32_t *labels; /* position of each label */
   uint32_t label_count;
   uint32_t label_room;
-  uint32_t *vtables; /* positions of vtables, to be shared */
+  berth_head_piece_t *pieces; /* the first one is the file's start */
+  uint32_t piece_count;
+  uint32_t piece_room;
+  bool start_is_free; /* the old file's first 8 bytes can be the first piece's */
+  uint32_t *vtables;  /* positions of vtables, to be shared */
   uint32_t vtable_count;
   uint32_t vtable_room;
   berth_status_t status; /* MEMORY, OVERFLOW, FORMAT, or UNSUPPORTED: see berth_head_table */
@@ -51,7 +69,8 @@ uint32_t berth_head_label(berth_head_t *head);
 /* The label is here, at the next byte that is written. */
 void berth_head_here(berth_head_t *head, uint32_t label);
 
-/* Appends zeros until the next byte but `before` is at a multiple of `align`. */
+/* Begins a new piece. Appends zeros until the next byte but `before` is at a multiple of `align`.
+ */
 void berth_head_align(berth_head_t *head, uint32_t align, uint32_t before);
 
 /* Appends bytes (zeros if `data` is NULL). */
@@ -85,8 +104,23 @@ void berth_head_table(berth_head_t *head, uint32_t label, berth_table_t source,
                       berth_head_layout_t layout, const berth_head_field_t *fields,
                       uint32_t field_count);
 
-/* Appends padding, so that the old file can follow at a multiple of 16, and fills the references
- * in. Returns `status`. */
-berth_status_t berth_head_finish(berth_head_t *head);
+/* ---- The end --------------------------------------------------------------------------------- */
+
+/* Bytes [start, end) of the old file that nothing refers to. */
+typedef struct berth_hole {
+  uint32_t start, end;
+} berth_hole_t;
+
+/* Finds a place for every piece (place.c): in the holes, which are in ascending order, or in front.
+ * The holes shrink to what is left of them; `*holes` may be another block then. Sets `size` to the
+ * bytes in front, a multiple of 16: none, if all pieces are in holes and `start_is_free`; the first
+ * one then takes the old file's first 8 bytes, which no hole must hold. Returns `status`. */
+berth_status_t berth_head_place(berth_head_t *head, berth_hole_t **holes, uint32_t *hole_count);
+
+/* The piece that a byte of the head, as it was made, belongs to. */
+const berth_head_piece_t *berth_head_piece(const berth_head_t *head, uint32_t position);
+
+/* Fills the references in, once all pieces have their places. */
+void berth_head_resolve(berth_head_t *head);
 
 #endif

@@ -5,14 +5,16 @@
 
 #include "optimize/head.h"
 
-#define LAYOUT_MODEL     "4rrrrrrrrr"
-#define LAYOUT_SUBGRAPH  "rrrrr4"
-#define LAYOUT_TENSOR    "r14rr1rr1r4"
-#define LAYOUT_OPERATOR  "4rr1rr1rra81r4"
-#define LAYOUT_BUFFER    "ra8"
-#define LAYOUT_METADATA  "r4"
-#define LAYOUT_SIGNATURE "rrrr4"
-#define LAYOUT_MAP       "r4"
+#define LAYOUT_MODEL        "4rrrrrrrrr"
+#define LAYOUT_SUBGRAPH     "rrrrr4"
+#define LAYOUT_TENSOR       "r14rr1rr1r4"
+#define LAYOUT_OPERATOR     "4rr1rr1rra81r4"
+#define LAYOUT_BUFFER       "ra8"
+#define LAYOUT_METADATA     "r4"
+#define LAYOUT_SIGNATURE    "rrrr4"
+#define LAYOUT_MAP          "r4"
+#define LAYOUT_CODE         "1r44"
+#define LAYOUT_QUANTIZATION "rrrr1r4"
 
 /* The layout of an operator's options, if all of its fields are numbers and the table may thus be
  * copied; else NULL. Defined for those whose fields transforms replace. */

@@ -1,6 +1,7 @@
 /* The writer: walks from the root to what was edited, makes those tables anew in a head (head.h),
  * then lets the old file follow. */
 #include "model/model.h"
+#include "optimize/orphans.h"
 #include "optimize/writer.h"
 
 #include <stdlib.h>
@@ -139,7 +140,8 @@ static void write_buffers(berth_writer_t *w, uint32_t label) {
   uint32_t first_label = w->head.label_count;
   berth_writer_start_list(w, label, edit->model->buffer_count + edit->buffer_count);
   for (uint32_t i = 0; i < edit->model->buffer_count; i++) {
-    berth_writer_old(w, flat_element(w->root, MODEL_BUFFERS, i));
+    bool unused = w->unused != NULL && w->unused[i];
+    berth_writer_old(w, flat_element(w->root, MODEL_BUFFERS, unused ? 0 : i)); /* 0 is empty */
   }
   for (uint32_t i = 0; i < edit->buffer_count; i++) berth_writer_new(w);
   for (uint32_t i = 0; i < edit->buffer_count; i++) {
@@ -166,7 +168,7 @@ static void write_model(berth_writer_t *w) {
   } lists[] = {{MODEL_SUBGRAPHS, berth_writer_subgraphs_changed(w), berth_writer_subgraphs},
                {MODEL_METADATA, w->edit->metadata_count > 0, write_metadata},
                {MODEL_SIGNATURES, signatures_changed(w), write_signatures},
-               {MODEL_BUFFERS, w->edit->buffer_count > 0, write_buffers}};
+               {MODEL_BUFFERS, w->edit->buffer_count > 0 || w->unused != NULL, write_buffers}};
   enum { LISTS = sizeof lists / sizeof *lists };
   berth_head_field_t fields[LISTS];
   uint32_t count = 0, labels[LISTS] = {0};
@@ -185,16 +187,53 @@ static void write_model(berth_writer_t *w) {
   }
 }
 
+#define START_BYTES 8u /* the reference to the root, and the file's mark */
+
+/* ---- The file -------------------------------------------------------------------------------- */
+
+/* Finds out what is given up of the old file, and gives every piece of the head a place. */
+static berth_status_t place(berth_writer_t *w) {
+  if (w->head.status != BERTH_OK || w->head.size == 0) return w->head.status;
+  berth_status_t status = berth_orphans_find(w, &w->orphans, &w->orphan_count);
+  if (status != BERTH_OK) return status;
+  w->left = malloc(((size_t)w->orphan_count + 1) * sizeof *w->left);
+  if (w->left == NULL) return BERTH_ERROR_MEMORY;
+  if (w->orphan_count > 0) memcpy(w->left, w->orphans, w->orphan_count * sizeof *w->left);
+  w->left_count = w->orphan_count;
+  w->head.start_is_free = w->left_count > 0 && w->left[0].start == 0;
+  if (w->head.start_is_free) w->left[0].start = START_BYTES;
+  status = berth_head_place(&w->head, &w->left, &w->left_count);
+  /* A FlatBuffer that ends in reach must still do so. */
+  if (status == BERTH_OK && w->edit->model->size <= INT32_MAX &&
+      w->head.size > INT32_MAX - w->edit->model->size) {
+    return BERTH_ERROR_OVERFLOW;
+  }
+  if (status == BERTH_OK) berth_head_resolve(&w->head);
+  return status;
+}
+
+/* The pieces in front of the old file. */
+static bool send_head(const berth_writer_t *w, berth_edit_sink_t sink, void *user) {
+  static const uint8_t zeros[16];
+  uint32_t at = 0;
+  for (uint32_t i = 0; i < w->head.piece_count; i++) {
+    const berth_head_piece_t *piece = &w->head.pieces[i];
+    if (piece->in_hole) continue;
+    if (piece->place > at && !sink(user, zeros, piece->place - at)) return false;
+    if (!sink(user, w->head.bytes + piece->start, piece->end - piece->start)) return false;
+    at = piece->place + (piece->end - piece->start);
+  }
+  return at == w->head.size || sink(user, zeros, w->head.size - at);
+}
+
 berth_status_t berth_edit_write(const berth_edit_t *edit, const berth_edit_write_options_t *options,
                                 berth_edit_sink_t sink, void *user, const char **error) {
   berth_writer_t w = {
       .edit = edit, .all = options != NULL && options->all, .root = berth_model_root(edit->model)};
-  write_model(&w);
-  berth_status_t status = berth_head_finish(&w.head);
-  /* A FlatBuffer that ends in reach must still do so. */
-  if (status == BERTH_OK && edit->model->size <= INT32_MAX &&
-      w.head.size > INT32_MAX - edit->model->size) {
-    status = BERTH_ERROR_OVERFLOW;
+  berth_status_t status = berth_writer_find_unused(&w);
+  if (status == BERTH_OK) {
+    write_model(&w);
+    status = place(&w);
   }
   if (error != NULL) {
     *error = status == BERTH_ERROR_UNSUPPORTED
@@ -203,11 +242,12 @@ berth_status_t berth_edit_write(const berth_edit_t *edit, const berth_edit_write
                  ? "a field of a table that has to change lies outside the file"
                  : NULL;
   }
-  if (status == BERTH_OK && w.head.size > 0 && !sink(user, w.head.bytes, w.head.size)) {
-    status = BERTH_ERROR_CANCELLED;
-  }
+  if (status == BERTH_OK && !send_head(&w, sink, user)) status = BERTH_ERROR_CANCELLED;
   if (status == BERTH_OK) status = berth_writer_send_old(&w, sink, user);
   berth_head_free(&w.head);
+  free(w.orphans);
+  free(w.left);
+  free(w.unused);
   return status;
 }
 

@@ -1,14 +1,13 @@
-/* Writes an edited model as a .tflite file: the tables that changed in front, the old file behind.
+/* Writes an edited model as a .tflite file: the tables that changed in front, or in the holes that
+ * they leave, and the old file behind.
  *
  * Only what was edited, and the tables on the way to it from the root, are made anew. Everything
- * else is the old file, byte for byte, moved back by a multiple of 16 bytes; the only bytes changed
- * in it are those that state positions from the file's start: of constants and custom options
- * outside the FlatBuffer, and in the directory of a ZIP archive behind it. Nothing has to be
+ * else is the old file, byte for byte, moved back by a multiple of 16 bytes (often none); changed
+ * in it are only those bytes that state positions from the file's start: of constants and custom
+ * options outside the FlatBuffer, and in the directory of a ZIP archive behind it; and those that
+ * nothing refers to any more, where new tables or zeros are (orphans.h). Nothing has to be
  * understood to be kept. Constants stay as aligned as they were, and new ones are aligned to 16.
  * Without any edit the result is the old file.
- *
- * The price is that what was replaced stays in the file, unreferenced: lists of a few bytes for
- * each operator or tensor, and any constants that nobody uses any more.
  *
  * Deterministic: the same edit gives the same bytes.
  */

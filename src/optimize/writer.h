@@ -12,6 +12,11 @@ typedef struct berth_writer {
   bool all;
   berth_table_t root;
   berth_head_t head;
+  berth_hole_t *orphans; /* of the old file, before any piece went there */
+  uint32_t orphan_count;
+  berth_hole_t *left; /* what is left of them */
+  uint32_t left_count;
+  bool *unused; /* constants that only dropped tensors and replaced metadata used; NULL: none */
 } berth_writer_t;
 
 /* ---- Fields ---------------------------------------------------------------------------------- */
@@ -60,7 +65,11 @@ void berth_writer_subgraphs(berth_writer_t *w, uint32_t label);
 /* Do tensors of this subgraph have other numbers than in the file? */
 bool berth_writer_tensors_moved(const berth_writer_t *w, uint32_t subgraph);
 
-/* The old file to the sink, moved back by the head's size (write_old.c). Errors: MEMORY, CANCELLED
+/* Constants that were used and are no longer (write_unused.c). Errors: MEMORY. */
+berth_status_t berth_writer_find_unused(berth_writer_t *w);
+
+/* The old file to the sink, moved back by the head's size, with pieces of the head in its holes and
+ * zeros in what is left of those (write_old.c). Errors: MEMORY, CANCELLED
  * (the sink refused). */
 berth_status_t berth_writer_send_old(const berth_writer_t *w, berth_edit_sink_t sink, void *user);
 

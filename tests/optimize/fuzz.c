@@ -115,7 +115,9 @@ static void use(const uint8_t *data, size_t size) {
   berth_status_t status = berth_edit_bytes(&edit, &options, &bytes, &result_size, NULL);
   if (status == BERTH_OK) {
     written++;
-    if (berth_model_open(bytes, result_size, &result, NULL) != BERTH_OK) {
+    berth_model_error_t error = {0};
+    if (berth_model_open(bytes, result_size, &result, &error) != BERTH_OK) {
+      if (!has_positions(&model)) fprintf(stderr, "%s %s: ", error.subject, error.fault);
       if (!has_positions(&model)) give_up("what was written does not open");
       broken++;
     } else if (!changed && model_difference(&model, &result) != NULL) {

@@ -2,6 +2,7 @@
 #ifndef BERTH_TESTS_OPTIMIZE_SAME_H
 #define BERTH_TESTS_OPTIMIZE_SAME_H
 
+#include "../model/option_fields.h"
 #include "berth/model.h"
 
 #include <stdio.h>
@@ -24,15 +25,35 @@ static inline bool same_vector(berth_vector_t a, berth_vector_t b, uint32_t widt
   return same_raw(a.data, (uint64_t)a.count * width, b.data, (uint64_t)b.count * width);
 }
 
-/* Options are compared where they are numbers, and as the kinds of vectors that the schema has. */
-static inline bool same_options(berth_table_t a, berth_table_t b) {
+/* One field, as the schema has it. */
+static inline bool same_field(const option_field_t *it, berth_table_t a, berth_table_t b) {
+  uint32_t field = it->field;
+  switch (it->kind) {
+  case BYTE:
+    return berth_option_byte(a, field, 77) == berth_option_byte(b, field, 77);
+  case INT:
+  case BITS:
+    return berth_option_int(a, field, 77) == berth_option_int(b, field, 77);
+  case LONG:
+    return berth_option_long(a, field, 77) == berth_option_long(b, field, 77);
+  case INTS:
+    return same_vector(berth_option_ints(a, field), berth_option_ints(b, field), 4);
+  case LONGS:
+    return same_vector(berth_option_longs(a, field), berth_option_longs(b, field), 8);
+  case TEXT:
+    break;
+  }
+  return same_text(berth_option_text(a, field), berth_option_text(b, field));
+}
+
+static inline bool same_options(uint32_t type, berth_table_t a, berth_table_t b) {
   if ((a.position == 0) != (b.position == 0)) return false;
-  for (uint32_t field = 0; field < 16; field++) {
+  for (uint32_t field = 0; field < 16; field++) { /* of tables that are unknown, too */
     if (berth_option_byte(a, field, 77) != berth_option_byte(b, field, 77)) return false;
-    /* What stands behind a byte in the table is another field's or padding: four bytes can be
-     * compared only as what a vector or text would be, or where the bytes agree by themselves. */
-    if (!same_vector(berth_option_ints(a, field), berth_option_ints(b, field), 4)) return false;
-    if (!same_text(berth_option_text(a, field), berth_option_text(b, field))) return false;
+  }
+  for (size_t i = 0; i < sizeof option_fields / sizeof *option_fields; i++) {
+    if (option_fields[i].options_type != type) continue;
+    if (!same_field(&option_fields[i], a, b)) return false;
   }
   return true;
 }
@@ -47,7 +68,7 @@ static inline const char *operator_difference(const berth_model_t *a, const bert
   if (!same_vector(x->outputs, y->outputs, 4)) return "outputs";
   if (!same_vector(x->intermediates, y->intermediates, 4)) return "intermediates";
   if (x->options_type != y->options_type) return "type of options";
-  if (!same_options(x->options, y->options)) return "options";
+  if (!same_options(x->options_type, x->options, y->options)) return "options";
   if (!same_bytes(x->custom_options, y->custom_options)) return "custom options";
   return NULL;
 }
@@ -134,6 +155,19 @@ static inline const char *signature_difference(const berth_model_t *a, const ber
   return NULL;
 }
 
+/* Does a tensor or metadata use a constant? */
+static inline bool is_used(const berth_model_t *model, uint32_t buffer) {
+  for (uint32_t s = 0; s < model->subgraph_count; s++) {
+    for (uint32_t i = 0; i < berth_model_subgraph(model, s).tensor_count; i++) {
+      if (berth_model_tensor(model, s, i).buffer == buffer) return true;
+    }
+  }
+  for (uint32_t i = 0; i < model->metadata_count; i++) {
+    if (berth_model_metadata(model, i).buffer == buffer) return true;
+  }
+  return false;
+}
+
 /* What is different, or NULL. Metadata are compared where both models have them. */
 static inline const char *model_difference(const berth_model_t *a, const berth_model_t *b) {
   if (a->version != b->version || !same_text(a->description, b->description)) return "model";
@@ -152,7 +186,9 @@ static inline const char *model_difference(const berth_model_t *a, const berth_m
     if (!same_text(x.name, y.name)) difference = "metadata name";
   }
   for (uint32_t i = 0; i < a->buffer_count && difference == NULL; i++) {
-    if (!same_bytes(berth_model_buffer(a, i), berth_model_buffer(b, i))) difference = "buffer";
+    if (same_bytes(berth_model_buffer(a, i), berth_model_buffer(b, i))) continue;
+    bool given_up = berth_model_buffer(b, i).size == 0 && !is_used(b, i);
+    if (!given_up) difference = "buffer";
   }
   return difference;
 }

@@ -5,6 +5,7 @@
 #include "../model/sample.h"
 #include "same.h"
 
+#include "berth/graph.h"
 #include "berth/model.h"
 #include "host/map.h"
 #include "optimize/write.h"
@@ -316,6 +317,97 @@ static void constants_stay_as_aligned_as_they_were(void **state) {
   close_pair(&pair);
 }
 
+/* ---- What is given up ------------------------------------------------------------------------ */
+
+static void another_order_takes_no_byte_more(void **state) {
+  (void)state;
+  for (size_t i = 0; i < SHIPPED; i++) {
+    pair_t pair;
+    open_shipped(&pair, shipped[i]);
+    uint32_t count = pair.edit.subgraphs[0].operator_count, order[256];
+    assert_true(count <= 256);
+    for (uint32_t k = 0; k < count; k++) order[k] = count - 1 - k;
+    assert_int_equal(berth_edit_reorder(&pair.edit, 0, order), BERTH_OK);
+    write_pair(&pair, false);
+    /* Subgraphs share a description of their tables, so a single one that changes needs its own. */
+    assert_true(pair.size <= pair.model.size + (pair.model.subgraph_count > 1 ? 64 : 0));
+    for (uint32_t k = 0; k < count; k++) {
+      berth_operator_t before = berth_model_operator(&pair.model, 0, order[k]);
+      berth_operator_t after = berth_model_operator(&pair.written, 0, k);
+      assert_null(operator_difference(&pair.model, &before, &pair.written, &after));
+    }
+    close_pair(&pair);
+  }
+}
+
+static void another_plan_takes_the_place_of_the_first(void **state) {
+  (void)state;
+  static const int32_t plan[] = {1, 0, 3, 0, -1, 16}, other[] = {1, 0, 3, 48, 0, -1};
+  for (size_t i = 0; i < SHIPPED; i++) {
+    pair_t first, second;
+    open_shipped(&first, shipped[i]);
+    assert_int_equal(berth_edit_set_metadata(&first.edit, PLAN, plan, sizeof plan), BERTH_OK);
+    write_pair(&first, false);
+    open_bytes(&second, first.data, first.size);
+    assert_int_equal(berth_edit_set_metadata(&second.edit, PLAN, other, sizeof other), BERTH_OK);
+    write_pair(&second, false);
+    assert_true(second.size <= first.size + 64); /* a table and a reference; not the plan */
+    berth_bytes_t found = berth_model_metadata_named(&second.written, PLAN);
+    assert_int_equal(found.size, sizeof other);
+    assert_memory_equal(found.data, other, sizeof other);
+    /* The first plan is nowhere any more. */
+    for (uint64_t at = 0; at + sizeof plan <= second.size; at++) {
+      assert_true(memcmp(second.data + at, plan, sizeof plan) != 0);
+    }
+    close_pair(&second);
+    close_pair(&first);
+  }
+}
+
+static uint32_t place_in(const pair_t *pair, const uint8_t *data) {
+  return (uint32_t)(data - pair->model.data);
+}
+
+/* A number in the options of one operator that could be a reference to the operands of another one:
+ * these stay where that reference finds them, though the schema says that nothing refers to them.
+ */
+static void what_a_field_could_refer_to_is_not_given_up(void **state) {
+  (void)state;
+  pair_t pair;
+  open_shipped(&pair, "resnet8_int8");
+  uint8_t *copy = malloc((size_t)pair.model.size);
+  uint64_t size = pair.model.size;
+  memcpy(copy, pair.model.data, (size_t)size);
+  uint32_t from = BERTH_NOBODY, to = BERTH_NOBODY, slot = 0;
+  for (uint32_t a = 0; a < pair.edit.subgraphs[0].operator_count && from == BERTH_NOBODY; a++) {
+    berth_operator_t op = berth_model_operator(&pair.model, 0, a);
+    slot = flat_field(op.options, BERTH_CONV_2D_STRIDE_W);
+    if (op.code != BERTH_BUILTIN_CONV_2D || slot == 0 || slot % 4 != 0) continue;
+    for (uint32_t b = 0; b < pair.edit.subgraphs[0].operator_count && from == BERTH_NOBODY; b++) {
+      berth_operator_t other = berth_model_operator(&pair.model, 0, b);
+      uint32_t operands = place_in(&pair, other.inputs.data) - 4;
+      if (a == b || other.inputs.count != 3 || operands <= slot || operands % 4 != 0) continue;
+      from = a, to = b;
+      for (int i = 0; i < 4; i++) copy[slot + (uint32_t)i] = (uint8_t)((operands - slot) >> 8 * i);
+    }
+  }
+  assert_true(from != BERTH_NOBODY);
+  close_pair(&pair);
+
+  open_bytes(&pair, copy, size);
+  int32_t *inputs = pair.edit.subgraphs[0].operators[to].inputs.values;
+  int32_t kept[3] = {inputs[0], inputs[1], inputs[2]};
+  inputs[2] = inputs[0];
+  write_pair(&pair, false);
+  assert_int_equal(berth_vector_int(berth_model_operator(&pair.written, 0, to).inputs, 2), kept[0]);
+  berth_vector_t found = berth_option_ints(berth_model_operator(&pair.written, 0, from).options,
+                                           BERTH_CONV_2D_STRIDE_W);
+  assert_int_equal(found.count, 3);
+  for (uint32_t i = 0; i < 3; i++) assert_int_equal(berth_vector_int(found, i), kept[i]);
+  close_pair(&pair);
+  free(copy);
+}
+
 /* Appends a ZIP archive with one stored file to the sample; where its parts are. */
 typedef struct archive {
   uint32_t local, directory, end;
@@ -454,6 +546,9 @@ int main(void) {
       cmocka_unit_test(options_are_replaced_and_the_others_stay),
       cmocka_unit_test(an_unknown_field_that_can_only_be_a_number_is_kept),
       cmocka_unit_test(an_unknown_field_that_may_be_a_reference_is_not_copied),
+      cmocka_unit_test(another_order_takes_no_byte_more),
+      cmocka_unit_test(another_plan_takes_the_place_of_the_first),
+      cmocka_unit_test(what_a_field_could_refer_to_is_not_given_up),
       cmocka_unit_test(constants_stay_as_aligned_as_they_were),
       cmocka_unit_test(a_zip_archive_behind_the_model_keeps_true_positions),
       cmocka_unit_test(constants_beyond_two_gigabytes_are_moved_without_being_copied),
