@@ -77,7 +77,7 @@ static const option_t table[] = {
     {"--without", "TECHNIQUE", FOR_PLAN | FOR_REPORT, TAKE(option_add_without),
      "leave a technique of planner exact out (repeatable)"},
     {"--work-limit", "N", FOR_PLAN | FOR_REPORT, TAKE(option_set_work_limit),
-     "budget in units of work, alike on any machine"},
+     "budget in units of work, alike on any machine; with --stream, of both searches"},
     {"--time-limit", "SECONDS", FOR_PLAN | FOR_REPORT, TAKE(option_set_time_limit),
      "stop then, with the best plan so far"},
     {"--input", "NAME=FILE", FOR_RUN, TAKE(option_add_input),

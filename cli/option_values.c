@@ -361,6 +361,7 @@ bool option_set_overlap(options_t *options, const char *argument) {
     options->execution.runner.interpreter.overlap = (berth_overlap_t)i;
     options->subject.overlap = (berth_overlap_t)i;
     options->subject.share = i != BERTH_OVERLAP_NONE;
+    options->overlap_given = true;
     return true;
   }
   return false;

@@ -56,6 +56,15 @@ static bool settle_stream(const char *command, options_t *options) {
     streaming->mode = BERTH_STREAMING_AUTO;
   }
   if (streaming->mode == BERTH_STREAMING_OFF) return true;
+  if (streaming->push_inputs && options->subject.keep_inputs) {
+    return wrong(command, "--stream-input and --keep-inputs contradict each other", NULL);
+  }
+  if (options->overlap_given || options->subject.kernels) {
+    return wrong(command,
+                 "--stream goes with neither --overlap nor --kernels: a streamed plan has sharing "
+                 "and scratch of its own",
+                 NULL);
+  }
   if (berth_what_if_any(&options->subject.what_if) || options->shape_count > 0 ||
       options->sweep.kind != BERTH_SWEEP_NONE) {
     return wrong(command,
@@ -82,20 +91,6 @@ static bool settle(const char *command, options_t *options) {
   }
   if (options->minimize && options->planning.capacity != 0) {
     return wrong(command, "--minimize and --capacity contradict each other", NULL);
-  }
-  if (options->streaming.push_inputs && options->subject.keep_inputs) {
-    return wrong(command, "--stream-input and --keep-inputs contradict each other", NULL);
-  }
-  if ((options->streaming.push_inputs || options->streaming.pull_outputs) &&
-      options->streaming.mode == BERTH_STREAMING_OFF) {
-    options->streaming.mode = BERTH_STREAMING_AUTO;
-  }
-  /* Rows are followed through the model as its file has it. */
-  if (options->streaming.mode != BERTH_STREAMING_OFF &&
-      (options->shape_count > 0 || berth_what_if_any(&options->subject.what_if) ||
-       options->sweep.kind != BERTH_SWEEP_NONE)) {
-    return wrong(command,
-                 "--stream goes with neither --set-shape, --assume, --drop-... nor --sweep", NULL);
   }
   const char *end = options->output != NULL ? strrchr(options->output, '.') : NULL;
   if (options->subject.clean && end != NULL && strcmp(end, ".html") != 0) {
@@ -149,9 +144,6 @@ static bool settle_run(const char *command, options_t *options) {
       (options->compare || execution->runner.plan_path != NULL || options->print_usage ||
        options->print_allocations)) {
     return wrong(command, "--stream goes with neither --compare, --plan nor --print-...", NULL);
-  }
-  if (options->streaming.push_inputs && options->subject.keep_inputs) {
-    return wrong(command, "--stream-input and --keep-inputs contradict each other", NULL);
   }
   interpreter->keep_inputs = options->subject.keep_inputs;
   interpreter->no_reuse = options->no_reuse;
@@ -236,6 +228,7 @@ berth_settings_t settings_of(const options_t *options) {
                                .planner = options->planner,
                                .planning = options->planning};
   settings.streaming.align = options->subject.align;
+  settings.streaming.work_limit = options->planning.work_limit;
   settings.streaming.keep_order = options->optimization.keep_order;
   /* A streamed plan has scratch and sharing of its own. */
   if (options->streaming.mode != BERTH_STREAMING_OFF) {

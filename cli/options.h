@@ -40,6 +40,7 @@ typedef struct options {
   const berth_planner_t *planner; /* NULL with all_planners */
   bool all_planners;
   bool planner_given;
+  bool overlap_given;
   bool no_reuse;
   bool conflicts;
   bool json;

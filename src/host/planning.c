@@ -9,14 +9,6 @@
 #include <time.h>
 #include <unistd.h>
 
-typedef struct watch {
-  double start;    /* seconds, monotonic */
-  double limit;    /* 0: none */
-  double reported; /* when the progress line was last written; 0: never */
-  bool talks;      /* standard error is a terminal */
-  bool stopped;
-} watch_t;
-
 static double seconds(clockid_t clock) {
   struct timespec now;
   if (clock_gettime(clock, &now) != 0) return 0;
@@ -25,17 +17,26 @@ static double seconds(clockid_t clock) {
 
 /* The line is written anew from its first column, twice a second at most, and only after a while:
  * most plans are there at once. */
-static void report(watch_t *watch, double now, uint64_t best, uint64_t lower_bound) {
+static void report(berth_watch_t *watch, double now, uint64_t best, uint64_t lower_bound) {
   if (!watch->talks || now - watch->start < 0.5 || now - watch->reported < 0.5) return;
   watch->reported = now;
-  fprintf(stderr, "\rplanning for %.0f s: %s, lower bound %s (Ctrl-C takes the best so far)\033[K",
-          now - watch->start, best == UINT64_MAX ? "no plan yet" : berth_human_bytes(best).text,
+  fprintf(stderr, "\r%s for %.0f s: %s, lower bound %s (Ctrl-C takes the best so far)\033[K",
+          watch->what, now - watch->start,
+          best == UINT64_MAX ? "no plan yet" : berth_human_bytes(best).text,
           berth_human_bytes(lower_bound).text);
   fflush(stderr);
 }
 
-static bool on_progress(void *user, uint64_t work, uint64_t best, uint64_t lower_bound) {
-  watch_t *watch = user;
+berth_watch_t berth_watch_begin(const char *what, double limit) {
+  berth_interrupt_tolerate(true);
+  return (berth_watch_t){.what = what,
+                         .start = seconds(CLOCK_MONOTONIC),
+                         .limit = limit,
+                         .talks = isatty(STDERR_FILENO) != 0};
+}
+
+bool berth_watch_progress(void *user, uint64_t work, uint64_t best, uint64_t lower_bound) {
+  berth_watch_t *watch = user;
   (void)work;
   double now = seconds(CLOCK_MONOTONIC);
   report(watch, now, best, lower_bound);
@@ -43,6 +44,11 @@ static bool on_progress(void *user, uint64_t work, uint64_t best, uint64_t lower
     watch->stopped = true;
   }
   return !watch->stopped;
+}
+
+void berth_watch_end(const berth_watch_t *watch) {
+  berth_interrupt_tolerate(false);
+  if (watch->reported > 0) fputs("\r\033[K", stderr);
 }
 
 static berth_status_t fail(berth_outcome_t *outcome, berth_status_t status,
@@ -75,12 +81,11 @@ berth_status_t berth_planning_run(const berth_planner_t *planner, const berth_pr
                                   const berth_planning_t *planning, berth_outcome_t *outcome,
                                   berth_complaint_t *complaint) {
   *outcome = (berth_outcome_t){.planner = planner, .plan = {.peak = UINT64_MAX}};
-  watch_t watch = {seconds(CLOCK_MONOTONIC), planning->seconds, 0, isatty(STDERR_FILENO) != 0,
-                   false};
+  berth_watch_t watch;
   berth_plan_options_t options = {.capacity = planning->capacity,
                                   .work_limit = planning->work_limit,
                                   .without = planning->without,
-                                  .progress = on_progress,
+                                  .progress = berth_watch_progress,
                                   .progress_user = &watch};
   size_t bytes = 0;
   berth_status_t status = berth_plan_workspace(planner, problem, &options, &bytes);
@@ -94,13 +99,12 @@ berth_status_t berth_planning_run(const berth_planner_t *planner, const berth_pr
     return fail(outcome, BERTH_ERROR_MEMORY, complaint);
   }
 
-  berth_interrupt_tolerate(true);
+  watch = berth_watch_begin("planning", planning->seconds);
   double start = seconds(CLOCK_PROCESS_CPUTIME_ID);
   status = berth_plan_make(planner, problem, &options, workspace, bytes, &outcome->plan);
   outcome->cpu_seconds = seconds(CLOCK_PROCESS_CPUTIME_ID) - start;
-  berth_interrupt_tolerate(false);
+  berth_watch_end(&watch);
   free(workspace);
-  if (watch.reported > 0) fputs("\r\033[K", stderr);
 
   outcome->stopped = watch.stopped;
   if (status == BERTH_ERROR_CANCELLED) status = BERTH_UNDECIDED;

@@ -13,6 +13,23 @@ typedef struct berth_planning {
   double seconds;             /* time limit; 0: none */
 } berth_planning_t;
 
+/* Watches a long search for a person: a line on the terminal, the time limit, Ctrl-C. */
+typedef struct berth_watch {
+  const char *what; /* is being done: "planning" */
+  double start;     /* seconds, monotonic */
+  double limit;     /* 0: none */
+  double reported;  /* when the progress line was last written; 0: never */
+  bool talks;       /* standard error is a terminal */
+  bool stopped;     /* by the time limit or by the user */
+} berth_watch_t;
+
+/* From now on Ctrl-C doesn't end the program; after berth_watch_end it does again. */
+berth_watch_t berth_watch_begin(const char *what, double limit);
+void berth_watch_end(const berth_watch_t *watch);
+
+/* To be given as progress callback, with the watch as user. */
+bool berth_watch_progress(void *watch, uint64_t work, uint64_t best, uint64_t lower_bound);
+
 typedef struct berth_outcome {
   const berth_planner_t *planner;
   berth_status_t status;        /* OK, INFEASIBLE, UNDECIDED, or an error */

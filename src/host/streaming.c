@@ -91,15 +91,24 @@ static berth_status_t make_stream(berth_streaming_t *s, uint32_t steps) {
 static berth_status_t search(berth_streaming_t *s, const berth_subject_t *subject,
                              const berth_streaming_options_t *options, uint32_t pushed, bool pulled,
                              bool one) {
-  const berth_stream_search_options_t wanted = {
-      .push_inputs = pushed, .pull_outputs = pulled, .align = options->align, .one = one};
+  berth_watch_t watch;
+  const berth_stream_search_options_t wanted = {.push_inputs = pushed,
+                                                .pull_outputs = pulled,
+                                                .align = options->align,
+                                                .one = one,
+                                                .work_limit = options->work_limit,
+                                                .progress = berth_watch_progress,
+                                                .progress_user = &watch};
   size_t bytes;
   berth_status_t status = berth_stream_search_workspace(&s->network, &bytes);
   if (status != BERTH_OK) return status;
   if (s->search_memory == NULL) s->search_memory = berth_streaming_take(s, bytes, 1);
   if (s->search_memory == NULL) return BERTH_ERROR_MEMORY;
-  return berth_stream_search(&s->network, &subject->graph, &wanted, s->search_memory, bytes,
-                             &s->result);
+  watch = berth_watch_begin("looking for what to run row by row", 0);
+  status = berth_stream_search(&s->network, &subject->graph, &wanted, s->search_memory, bytes,
+                               &s->result);
+  berth_watch_end(&watch);
+  return status;
 }
 
 berth_status_t berth_streaming_load(berth_streaming_t *streaming, const berth_subject_t *subject,

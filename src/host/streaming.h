@@ -28,10 +28,11 @@ typedef enum berth_streaming_mode {
 
 typedef struct berth_streaming_options {
   berth_streaming_mode_t mode;
-  bool push_inputs;  /* the caller delivers inputs row by row */
-  bool pull_outputs; /* and takes outputs so */
-  uint32_t align;    /* 0: 16 */
-  bool keep_order;   /* for berth_streaming_order: the file's order it is */
+  bool push_inputs;    /* the caller delivers inputs row by row */
+  bool pull_outputs;   /* and takes outputs so */
+  uint32_t align;      /* 0: 16 */
+  uint64_t work_limit; /* of the search for runs, as in berth_stream_search_options_t */
+  bool keep_order;     /* for berth_streaming_order: the file's order it is */
 } berth_streaming_options_t;
 
 /* One way that was tried. */
