@@ -4,8 +4,10 @@
 #include "optimize/offline.h"
 #include "optimize/set_shape.h"
 #include "optimize/write.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SEEDS   2u
 #define INVOKES 2u
@@ -29,6 +31,27 @@ typedef struct job {
 static berth_status_t failed(job_t *job, const char *what, berth_status_t status) {
   berth_complain(job->complaint, "%s: %s: %s", job->path, what, berth_status_text(status));
   return status;
+}
+
+/* ---- Progress ---------------------------------------------------------------------------------
+ */
+
+/* What a person at a terminal waits for: a line that the next one overwrites. NULL: nothing more.
+ */
+static void tell(const job_t *job, const char *what) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  if (what == NULL) {
+    fputs("\r\033[K", stderr);
+  } else {
+    fprintf(stderr, "\r%.60s: %s\033[K", job->path, what);
+  }
+  fflush(stderr);
+}
+
+static void tell_run(void *user, uint32_t run, uint32_t runs) {
+  char text[64];
+  snprintf(text, sizeof text, "proof, run %u of %u", run + 1, runs);
+  tell(user, text);
 }
 
 /* ---- Shapes ---------------------------------------------------------------------------------- */
@@ -219,11 +242,13 @@ static berth_status_t prove(job_t *job, const char *written) {
       .allow_rounding = job->result->scales_folded > 0,
       .reshape = job->options->shape_count > 0 ? reshape : NULL,
       .user = job,
+      .progress = tell_run,
       .foreign = job->result->plan.foreign && job->result->plan.offsets != NULL,
       .stock = {.abi = BERTH_ABI_ARM, .kernels = job->options->kernels},
       .messages = job->options->messages};
   berth_status_t status =
       berth_prove(job->path, written, &options, &job->result->proof, job->complaint);
+  tell(job, NULL);
   job->result->proven = status == BERTH_OK;
   if (status == BERTH_ERROR_OPERATOR) {
     berth_complain(job->complaint,
@@ -234,17 +259,26 @@ static berth_status_t prove(job_t *job, const char *written) {
   return status;
 }
 
-/* Writes to a file of its own if the output is none that can be run (a pipe, a device). */
+/* Writes to a file of its own, where temporary files belong, if the output is none that can be run
+ * (a pipe, a device) or if there is none. */
 static berth_status_t prove_elsewhere(job_t *job) {
+  const char *folder = getenv("TMPDIR");
+  char path[1024];
   berth_output_t output;
-  berth_status_t status = berth_output_open("/tmp/berth-proof", &output, job->complaint);
+  if (folder == NULL || folder[0] == '\0') folder = "/tmp";
+  int length = snprintf(path, sizeof path, "%s/berth-proof", folder);
+  if (length < 0 || (size_t)length >= sizeof path) {
+    berth_complain(job->complaint, "TMPDIR is too long");
+    return BERTH_ERROR_ARGUMENT;
+  }
+  berth_status_t status = berth_output_open(path, &output, job->complaint);
   if (status != BERTH_OK) return status;
   status = berth_edit_write(&job->edit, NULL, to_stream, output.stream, NULL);
   if (output.temporary == NULL || fflush(output.stream) != 0) status = BERTH_ERROR_CANCELLED;
   if (status == BERTH_OK) {
     status = prove(job, output.temporary);
   } else {
-    failed(job, "the temporary file in /tmp cannot be written", status);
+    failed(job, "the temporary file for the proof (see TMPDIR) cannot be written", status);
   }
   berth_output_discard(&output);
   return status;
@@ -309,9 +343,13 @@ static berth_status_t run(job_t *job) {
   if (status == BERTH_OK) status = take_shapes(job);
   if (status == BERTH_OK) status = clean(job);
   if (status == BERTH_OK) status = build(job);
-  if (status == BERTH_OK) status = order(job);
+  if (status == BERTH_OK) {
+    tell(job, "order and plan");
+    status = order(job);
+  }
   if (status == BERTH_OK) status = make_plan(job);
   if (status == BERTH_OK) status = build(job);
+  tell(job, NULL);
   if (status != BERTH_OK) return status;
   status = foresee(job, &job->model, &job->result->before, NULL);
   if (status == BERTH_OK) {

@@ -235,6 +235,9 @@ static berth_status_t run_both(berth_runner_t *original, berth_runner_t *result,
     berth_interpreter_reset(&original->interpreter);
     berth_interpreter_reset(&result->interpreter);
     for (uint32_t i = 0; i < options->invokes && status == BERTH_OK; i++) {
+      if (options->progress != NULL) {
+        options->progress(options->user, proof->runs, options->seeds * options->invokes);
+      }
       fill_inputs(original, result, &state);
       status = invoke(original, NULL, proof, complaint);
       if (status == BERTH_OK) status = invoke(result, play, proof, complaint);

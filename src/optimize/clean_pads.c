@@ -6,8 +6,11 @@
  * no window reaches is not read. (TensorFlow: padding.h, ComputePadding.)
  *
  * Why the bits are the same: PAD writes zero, quantized the output's zero point; SAME leaves those
- * products out, which are zero. The order of the others does not change.
+ * products out, which are zero (of floats: +0 or -0, which added to a sum that began with +0 change
+ * nothing). The order of the others does not change. Zero times an infinity or NaN is no zero, so
+ * float weights must be constant, and finite.
  */
+#include "model/flatbuffer.h"
 #include "optimize/cleanup.h"
 #include "optimize/uses.h"
 
@@ -111,6 +114,19 @@ static bool is_same(const berth_edit_t *edit, uint32_t s, uint32_t op, uint32_t 
   return same_equals(&height) && same_equals(&width);
 }
 
+/* Is a product of any weight with zero a zero? */
+static bool weights_are_finite(const berth_edit_t *edit, uint32_t s, uint32_t op) {
+  uint32_t number = (uint32_t)edit->subgraphs[s].operators[op].inputs.values[1];
+  berth_tensor_t filter = berth_edit_tensor(edit, s, number);
+  if (filter.type != BERTH_TYPE_FLOAT32) return filter.type != BERTH_TYPE_FLOAT16;
+  berth_bytes_t data = berth_edit_data(edit, s, number);
+  if (data.size == 0 || filter.is_sparse) return false;
+  for (uint64_t i = 0; i + 4 <= data.size; i += 4) {
+    if ((flat_load32(data.data + i) & 0x7f800000u) == 0x7f800000u) return false;
+  }
+  return true;
+}
+
 static bool fold(berth_edit_t *edit, uint32_t s, uint32_t op, const berth_use_t *uses) {
   berth_edit_subgraph_t *subgraph = &edit->subgraphs[s];
   const berth_edit_operator_t *pad = &subgraph->operators[op];
@@ -132,6 +148,7 @@ static bool fold(berth_edit_t *edit, uint32_t s, uint32_t op, const berth_use_t 
   if (conv->inputs.values[0] != output) return false;
   if (berth_edit_option(edit, s, reader, fields.padding, 0) != BERTH_PADDING_VALID) return false;
   if (!is_same(edit, s, reader, (uint32_t)input, pads, &fields)) return false;
+  if (!weights_are_finite(edit, s, reader)) return false;
   if (!berth_edit_set_option(edit, s, reader, fields.padding, BERTH_PADDING_SAME)) return false;
   conv->inputs.values[0] = input;
   berth_edit_drop_operator(edit, s, op);

@@ -118,6 +118,46 @@ static void diagonal_overlaps_are_proven_in_the_reference_order(void **state) {
       "reference kernels");
 }
 
+/* A convolution with a MUL and an ADD behind it: folded only where rounding is allowed, and the
+ * proof says what it costs. */
+static void folding_that_rounds_is_asked_for_and_proven(void **state) {
+  (void)state;
+  static network_t net = {.constant_bytes = 16};
+  static const int conv[] = {BERTH_PADDING_VALID, 1, 1, 0, 1, 1};
+  static const float values[4] = {0.1f, 0.7f, 1.3f, -0.3f};
+  tensor(&net, 0, BERTH_TYPE_FLOAT32, "1x4x4x1", 0);
+  tensor(&net, 0, BERTH_TYPE_FLOAT32, "4x1x1x1", CONSTANT);
+  for (int i = 0; i < 3; i++) tensor(&net, 0, BERTH_TYPE_FLOAT32, "1x4x4x4", 0);
+  for (int i = 0; i < 3; i++) tensor(&net, 0, BERTH_TYPE_FLOAT32, "4", CONSTANT);
+  call(&net, 0, BERTH_BUILTIN_CONV_2D, "0 1 5", "2", conv, 6);
+  op(&net, 0, BERTH_BUILTIN_MUL, "2 6", "3");
+  op(&net, 0, BERTH_BUILTIN_ADD, "3 7", "4");
+  net.subgraphs[0].inputs = "0", net.subgraphs[0].outputs = "4";
+  berth_model_t model = build(&net);
+  berth_tensor_t constant = berth_model_tensor(&model, 0, 1);
+  berth_bytes_t data = berth_model_tensor_data(&model, &constant);
+  memcpy(net.file.bytes + (data.data - net.file.bytes), values, sizeof values);
+  write_bytes("f.tflite", net.file.bytes, net.file.size);
+  assert_status("berth optimize $dir/f.tflite -o $dir/g.tflite --json", 0);
+  assert_says(out, "\"scales_folded\": 0");
+  assert_says(out, "\"equal\": true");
+  assert_status("berth optimize $dir/f.tflite -o $dir/g.tflite --allow-rounding --json", 0);
+  assert_says(out, "\"scales_folded\": 2");
+  assert_says(out, "\"holds\": true");
+  assert_says(out, "\"equal\": false");
+  assert_says(out, "\"largest_difference\": ");
+  assert_status("berth optimize $dir/f.tflite -o $dir/g.tflite --allow-rounding", 0);
+  assert_says(out, "equal but for rounding");
+}
+
+static void the_proofs_file_is_where_temporary_files_belong(void **state) {
+  (void)state;
+  assert_status("mkdir $dir/t && TMPDIR=$dir/t berth optimize models/resnet8_int8.tflite && "
+                "test -z \"$(ls $dir/t)\"",
+                0);
+  assert_refused("TMPDIR=$dir/none berth optimize models/resnet8_int8.tflite", 1, "/none/");
+}
+
 /* BATCH_MATMUL of CMSIS-NN wants scratch, nobody knows how much: what is live beside it is left to
  * TFLM, the rest is planned. */
 static void what_is_beside_scratch_of_unknown_size_is_not_planned(void **state) {
@@ -157,6 +197,8 @@ int main(void) {
       cmocka_unit_test(json_names_the_sizes_and_the_proof),
       cmocka_unit_test(diagonal_overlaps_are_proven_in_the_reference_order),
       cmocka_unit_test(what_is_beside_scratch_of_unknown_size_is_not_planned),
+      cmocka_unit_test(folding_that_rounds_is_asked_for_and_proven),
+      cmocka_unit_test(the_proofs_file_is_where_temporary_files_belong),
       cmocka_unit_test(an_output_that_cannot_be_written_is_a_failure),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);

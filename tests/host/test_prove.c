@@ -72,6 +72,22 @@ static void other_weights_are_found_out(void **state) {
   assert_true(proof.largest >= 1);
 }
 
+/* Rounding is allowed, another result is not. */
+static void a_large_difference_is_no_rounding(void **state) {
+  (void)state;
+  char path[] = "/tmp/berth-prove-XXXXXX";
+  write_changed(path, 0x40);
+  berth_complaint_t complaint;
+  berth_proof_options_t options = {.seeds = 1, .invokes = 1, .allow_rounding = true};
+  berth_proof_t proof;
+  assert_int_equal(berth_prove(MODEL, path, &options, &proof, &complaint), BERTH_OK);
+  unlink(path);
+  assert_true(proof.differ && proof.allowed && proof.largest > BERTH_PROOF_ROUNDING);
+  assert_false(berth_proof_holds(&proof));
+  proof.largest = BERTH_PROOF_ROUNDING / 2;
+  assert_true(berth_proof_holds(&proof));
+}
+
 static void an_equal_copy_is_no_difference(void **state) {
   (void)state;
   char path[] = "/tmp/berth-prove-XXXXXX";
@@ -164,6 +180,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_model_equals_itself),
       cmocka_unit_test(other_weights_are_found_out),
+      cmocka_unit_test(a_large_difference_is_no_rounding),
       cmocka_unit_test(an_equal_copy_is_no_difference),
       cmocka_unit_test(a_foreign_plan_is_proven_in_the_order_of_tflms_kernels),
       cmocka_unit_test(a_model_with_other_inputs_is_no_result),

@@ -169,6 +169,27 @@ static void a_pad_that_same_padding_does_not_equal_stays(void **state) {
   expect(&model, PADS, 0);
 }
 
+/* Zero times infinity is no zero: such weights see the padding. */
+static void a_pad_before_weights_that_are_not_finite_stays(void **state) {
+  (void)state;
+  static small_t small;
+  static const uint32_t bits[] = {0x7f800000u, 0xff800000u, 0x7fc00000u};
+  for (size_t i = 0; i < sizeof bits / sizeof *bits; i++) {
+    berth_model_t model;
+    padded(&small, BERTH_BUILTIN_CONV_2D, BERTH_TYPE_FLOAT32, 5, "0 0 1 1 1 1 0 0", 5, 1, &model);
+    berth_tensor_t filter = berth_model_tensor(&model, 0, 3);
+    berth_bytes_t data = berth_model_tensor_data(&model, &filter);
+    assert_true(data.size >= 16);
+    memcpy((void *)(uintptr_t)(data.data + 12), &bits[i], 4);
+    berth_edit_t edit;
+    uint32_t counts[BERTH_CLEANUPS_MAX] = {0};
+    assert_int_equal(berth_edit_open(&model, &edit), BERTH_OK);
+    assert_int_equal(berth_clean(&edit, 0, false, counts), BERTH_OK);
+    assert_int_equal(counts[PADS], 0);
+    berth_edit_close(&edit);
+  }
+}
+
 /* ---- Copies ---------------------------------------------------------------------------------- */
 
 static void reshapes_that_change_nothing_go_and_chains_shrink(void **state) {
@@ -365,6 +386,7 @@ int main(void) {
       cmocka_unit_test(a_relu_that_rescales_or_whose_input_is_an_output_stays),
       cmocka_unit_test(an_addition_and_a_pool_take_a_relu_as_well),
       cmocka_unit_test(a_pad_that_same_padding_equals_is_folded),
+      cmocka_unit_test(a_pad_before_weights_that_are_not_finite_stays),
       cmocka_unit_test(a_pad_that_same_padding_does_not_equal_stays),
       cmocka_unit_test(reshapes_that_change_nothing_go_and_chains_shrink),
       cmocka_unit_test(quantize_pairs_that_cancel_out_go),
