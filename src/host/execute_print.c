@@ -206,8 +206,10 @@ bool berth_execution_print(const berth_execution_t *execution, FILE *stream) {
             berth_grouped(runner->guard_bytes).text);
   }
   if (runner->dynamic_count > 0) {
-    fprintf(stream, "  dynamic        %12s  (%u tensors whose size is known only at run time)\n",
-            berth_grouped(execution->dynamic_bytes).text, runner->dynamic_count);
+    fprintf(stream,
+            "  dynamic        %12s  (%u tensor%s of a size that only running tells, from %s on)\n",
+            berth_grouped(execution->dynamic_bytes).text, runner->dynamic_count,
+            runner->dynamic_count == 1 ? "" : "s", runner->dynamic_cause);
   }
   fprintf(stream, "  latency        %12.3f ms median, %.3f ms min, of %u invoke%s\n",
           execution->ms_median, execution->ms_min, execution->invokes,
@@ -267,6 +269,9 @@ bool berth_execution_json(const berth_execution_t *execution, FILE *stream) {
   berth_json_number(&json, "interpreter_bytes", BERTH_RUNNING_STRUCTS);
   berth_json_number(&json, "planning_bytes", needs.planning);
   berth_json_number(&json, "dynamic_bytes", execution->dynamic_bytes);
+  if (runner->dynamic_count > 0) {
+    berth_json_string(&json, "dynamic_cause", runner->dynamic_cause);
+  }
   berth_json_number(&json, "invokes", execution->invokes);
   if (execution->row_pieces > 0) {
     berth_json_number(&json, "output_row_pieces", execution->row_pieces);

@@ -57,7 +57,9 @@ static void on_event(void *user, const berth_event_t *event) {
     berth_runner_operator_text(&runner->model, event->subgraph, event->op, name, sizeof name);
     types_text(&runner->model, event->subgraph, event->op, types, sizeof types);
   }
-  if (event->kind == BERTH_EVENT_DYNAMIC) runner->dynamic_count++;
+  if (event->kind == BERTH_EVENT_DYNAMIC && runner->dynamic_count++ == 0) {
+    snprintf(runner->dynamic_cause, sizeof runner->dynamic_cause, "%s", name);
+  }
   if (event->kind == BERTH_EVENT_REFUSED || event->kind == BERTH_EVENT_PLAN) runner->ended = true;
   if (out == NULL) return;
   switch (event->kind) {

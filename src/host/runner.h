@@ -56,9 +56,10 @@ typedef struct berth_runner {
   void *writable; /* a copy of the file, so that a write to a constant is seen and not fatal */
   void *planning; /* NULL unless a planner was named */
   uint32_t memory_bytes;
-  uint32_t guard_bytes;   /* of `guard_memory` */
-  uint32_t dynamic_count; /* tensors whose size is known only at run time */
-  bool ended;             /* by an operator's refusal: logged already */
+  uint32_t guard_bytes;    /* of `guard_memory` */
+  uint32_t dynamic_count;  /* tensors whose size is known only at run time */
+  char dynamic_cause[160]; /* then: the first operator that makes one, "operator 4 WHERE" */
+  bool ended;              /* by an operator's refusal: logged already */
 } berth_runner_t;
 
 /* Opens, measures and prepares. Everything is released on failure, and `complaint` says why. */

@@ -124,8 +124,9 @@ static void add_buffer(berth_job_t *job, uint32_t owner, uint32_t bytes, uint32_
   berth_compact_t *buffer = &job->buffers[job->buffer_count];
   buffer->size = (bytes + align - 1) & ~(align - 1);
   buffer->align = align;
-  buffer->first = first;
-  buffer->last = last;
+  bool always = job->interpreter->options.no_reuse; /* so that no scratch is granted in its place */
+  buffer->first = always ? 0 : first;
+  buffer->last = always ? UINT32_MAX - 1 : last;
   buffer->offset = BERTH_COMPACT_UNPLACED;
   job->owners[job->buffer_count++] = owner;
 }
