@@ -23,7 +23,7 @@ COMMANDS = {
                 "inspect models/segmentation_float16.tflite --instances 2",
                 "inspect models/control_flow.tflite --print-memory-usage",
                 "inspect %s --runtime tflite --conflicts" % M],
-    "run": ["run %s --profile --guard --print-allocations" % M,
+    "run": ["run %s --profile --guard --print-allocations" % M, "run models/dynamic_shape.tflite",
             "run %s --watch --invokes 4 --guard=fast" % M, "run models/segmentation_float16.tflite --stream-output", "run %s --replay models/reference/resnet8_int8" % M],
     "sweep": ["plan %s --sweep regions" % M, "plan models/segmentation_float16.tflite --sweep "
               "resolution", "run %s --sweep resolution=32:48:16" % M],
