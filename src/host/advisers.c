@@ -336,7 +336,8 @@ static berth_status_t try_order(berth_advising_t *advising, berth_settings_t cha
   if (changed.subject.best_order || searched > SEARCH_WORK) return BERTH_OK;
   changed.subject.best_order = true;
   berth_status_t status = berth_advise_replan(
-      advising, &changed, "run them row by row and in another order (which berth optimize writes)",
+      advising, &changed,
+      "run operators row by row and in another order (which berth optimize writes)",
       "--order best --stream auto");
   if (advising->searched < searched) advising->searched = searched;
   if (status == BERTH_OK && advising->advices->count > before) {
