@@ -1,5 +1,5 @@
-/* AVERAGE_POOL_2D and MAX_POOL_2D, with a fused activation; row-local in height, or accumulating
- * where there is only one output row, as in a global pool.
+/* AVERAGE_POOL_2D, MAX_POOL_2D and (float only) L2_POOL_2D, with a fused activation; row-local in
+ * height, or accumulating where there is only one output row, as in a global pool.
  *
  * The channels of one output position are summed up, or compared, in blocks on the stack, so that
  * the innermost loop runs over channels and vectorises. An integer average is rounded to nearest,
@@ -24,6 +24,10 @@ typedef struct pool {
 
 static bool is_max(const berth_call_t *call) {
   return call->op.code == BERTH_BUILTIN_MAX_POOL_2D;
+}
+
+static bool is_l2(const berth_call_t *call) {
+  return call->op.code == BERTH_BUILTIN_L2_POOL_2D;
 }
 
 /* Output length and padding before, for one dimension. */
@@ -72,6 +76,8 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   if (input.type != output.type) return berth_refuse(call, "cannot change the type");
   if (input.type != BERTH_TYPE_FLOAT32 && !berth_is_quantized_type(input.type))
     return berth_refuse(call, "cannot take this type");
+  if (is_l2(call) && input.type != BERTH_TYPE_FLOAT32)
+    return berth_refuse(call, "takes float32 only");
   if (input.rank != 4) return berth_refuse(call, "takes four dimensions only");
   if (!berth_is_aligned(&input)) return berth_refuse(call, "takes no unaligned constant");
   pool_t pool;
@@ -199,6 +205,30 @@ static inline int32_t positions(const patch_t *p) {
       result[c] = mean > pool->float_max ? pool->float_max : mean;                                 \
     }                                                                                              \
   }                                                                                                \
+  target static inline void begin_l2_##name(const pool_t *pool, void *to, uint32_t count) {        \
+    begin_average_##name(pool, to, count);                                                         \
+  }                                                                                                \
+  target static inline void add_l2_##name(const patch_t *p, void *to) {                            \
+    float *sums = to;                                                                              \
+    const uint32_t channels = p->channels;                                                         \
+    FOR_EACH_POSITION(float, sums[c] += line[c] * line[c];)                                        \
+  }                                                                                                \
+  target static inline void end_l2_##name(const pool_t *pool, const void *from, uint32_t channels, \
+                                          int32_t count, void *to) {                               \
+    const float *sums = from;                                                                      \
+    float *result = to;                                                                            \
+    for (uint32_t c = 0; c < channels; c++) {                                                      \
+      float root = sqrtf(sums[c] / (float)count);                                                  \
+      root = root < pool->float_min ? pool->float_min : root;                                      \
+      result[c] = root > pool->float_max ? pool->float_max : root;                                 \
+    }                                                                                              \
+  }                                                                                                \
+  target static void l2_##name(const patch_t *p, const pool_t *pool, void *to) {                   \
+    float sums[BLOCK];                                                                             \
+    begin_l2_##name(pool, sums, BLOCK);                                                            \
+    add_l2_##name(p, sums);                                                                        \
+    end_l2_##name(pool, sums, p->channels, positions(p), to);                                      \
+  }                                                                                                \
   target static inline void begin_max_##name(const pool_t *pool, void *to, uint32_t count) {       \
     for (uint32_t c = 0; c < count; c++)                                                           \
       ((float *)to)[c] = pool->float_min > -3.402823466e38f ? pool->float_min : -3.402823466e38f;  \
@@ -242,6 +272,7 @@ typedef struct way {
 #define PICK(call, name) (is_max(call) ? WAY(call, max_##name) : WAY(call, average_##name))
 
 static way_t pick(const berth_call_t *call, berth_tensor_type_t type) {
+  if (is_l2(call)) return WAY(call, l2_float);
   return type == BERTH_TYPE_INT8    ? PICK(call, int8)
          : type == BERTH_TYPE_UINT8 ? PICK(call, uint8)
          : type == BERTH_TYPE_INT16 ? PICK(call, int16)
@@ -348,6 +379,12 @@ const berth_kernel_t berth_kernel_average_pool_2d = {.code = BERTH_BUILTIN_AVERA
                                                      .begin = begin,
                                                      .accumulate = accumulate,
                                                      .finish = finish};
+const berth_kernel_t berth_kernel_l2_pool_2d = {.code = BERTH_BUILTIN_L2_POOL_2D,
+                                                .prepare = prepare,
+                                                .eval = eval,
+                                                .begin = begin,
+                                                .accumulate = accumulate,
+                                                .finish = finish};
 const berth_kernel_t berth_kernel_max_pool_2d = {.code = BERTH_BUILTIN_MAX_POOL_2D,
                                                  .prepare = prepare,
                                                  .eval = eval,

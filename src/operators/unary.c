@@ -1,5 +1,5 @@
-/* Smooth and elementary functions of one input: LOGISTIC, TANH, HARD_SWISH, ELU, EXP, LOG, SQRT,
- * RSQRT, SQUARE, ABS, NEG, FLOOR, CEIL, ROUND, SIN and COS.
+/* Smooth and elementary functions of one input: LOGISTIC, TANH, HARD_SWISH, ELU, GELU, EXP, LOG,
+ * SQRT, RSQRT, SQUARE, ABS, NEG, SIGN, FLOOR, CEIL, ROUND, SIN and COS.
  *
  * An 8-bit function has 256 results. Where the tensor is larger than that they are kept as a table
  * in workspace, which init fills and which is stored once for equal operators; smaller tensors are
@@ -25,6 +25,7 @@ typedef struct function {
   int32_t radius;              /* LOGISTIC, TANH: beyond it the result is saturated */
   berth_sigmoid_scale_t scale; /* int16 LOGISTIC, TANH */
   const uint8_t *table;        /* 8-bit results by the input's bits */
+  bool approximate;            /* GELU: with tanh */
 } function_t;
 
 static function_t parameters(const berth_call_t *call, const berth_value_t *input,
@@ -34,7 +35,9 @@ static function_t parameters(const berth_call_t *call, const berth_value_t *inpu
                   .input_zero = input->zero_point,
                   .output_zero = output->zero_point,
                   .input_scale = input->scale,
-                  .output_scale = output->scale};
+                  .output_scale = output->scale,
+                  .approximate = call->op.code == BERTH_BUILTIN_GELU &&
+                                 berth_option_byte(call->op.options, BERTH_GELU_APPROXIMATE, 0)};
   if (!berth_is_quantized_type(input->type)) return f;
   if (f.code == BERTH_BUILTIN_HARD_SWISH) {
     float fine_scale = (1.0f / 128.0f) * input->scale;
@@ -97,6 +100,15 @@ static int32_t hard_swish(const function_t *f, int32_t x) {
   return berth_clamp(result, berth_type_min(f->type), berth_type_max(f->type));
 }
 
+/* x times the normal distribution function (Hendrycks & Gimpel, 2016), and an approximation of it.
+ */
+static inline float gelu(float x) {
+  return 0.5f * x * erfcf(x * -0.70710678f);
+}
+static inline float gelu_tanh(float x) {
+  return 0.5f * x * (1.0f + berth_tanh(0.79788456f * (x + 0.044715f * x * x * x)));
+}
+
 /* Rounded from the real function. */
 static int32_t from_real(const function_t *f, int32_t x) {
   float real = f->input_scale * (float)(x - f->input_zero);
@@ -107,6 +119,7 @@ static int32_t from_real(const function_t *f, int32_t x) {
   if (f->code == BERTH_BUILTIN_RSQRT) result = 1.0f / result;
   if (f->code == BERTH_BUILTIN_EXP) result = berth_exp(real);
   if (f->code == BERTH_BUILTIN_LOG) result = logf(real);
+  if (f->code == BERTH_BUILTIN_GELU) result = f->approximate ? gelu_tanh(real) : gelu(real);
   float rounded = roundf(result * (1.0f / f->output_scale)) + (float)f->output_zero;
   float min = (float)berth_type_min(f->type), max = (float)berth_type_max(f->type);
   return (int32_t)(rounded > min ? rounded < max ? rounded : max : min);
@@ -165,6 +178,7 @@ static bool takes(berth_builtin_t code, berth_tensor_type_t type) {
   case BERTH_BUILTIN_ABS:
     return eight || type == BERTH_TYPE_INT16 || type == BERTH_TYPE_INT32;
   case BERTH_BUILTIN_HARD_SWISH:
+  case BERTH_BUILTIN_GELU:
     return eight;
   case BERTH_BUILTIN_ELU:
   case BERTH_BUILTIN_EXP:
@@ -252,12 +266,15 @@ FLOAT(run_cos, cosf(x))
 FLOAT(run_elu, x < 0.0f ? expm1f(x) : x)
 FLOAT(run_exp, berth_exp(x))
 FLOAT(run_floor, floorf(x))
+FLOAT(run_gelu, gelu(x))
+FLOAT(run_gelu_tanh, gelu_tanh(x))
 FLOAT(run_hard_swish, clamp_swish(x))
 FLOAT(run_log, logf(x))
 FLOAT(run_logistic, berth_logistic(x))
 FLOAT(run_neg, -x)
 FLOAT(run_round, round_even(x))
 FLOAT(run_rsqrt, 1.0f / sqrtf(x))
+FLOAT(run_sign, x > 0.0f ? 1.0f : x < 0.0f ? -1.0f : x)
 FLOAT(run_sin, sinf(x))
 FLOAT(run_sqrt, sqrtf(x))
 FLOAT(run_square, x *x)
@@ -266,7 +283,7 @@ BERTH_RUN(run_abs_int32, BERTH_UNARY_RUN(uint32_t, uint32_t, x >> 31 ? 0 - x : x
 BERTH_RUN(run_neg_int32, BERTH_UNARY_RUN(uint32_t, uint32_t, 0 - x))
 BERTH_RUN(run_neg_int64, BERTH_UNARY_RUN(uint64_t, uint64_t, 0 - x))
 
-static berth_run_t pick_float(const berth_call_t *call) {
+static berth_run_t pick_float(const berth_call_t *call, const function_t *f) {
   switch (call->op.code) {
   case BERTH_BUILTIN_ABS:
     return BERTH_RUN_FOR(call, run_abs);
@@ -280,6 +297,8 @@ static berth_run_t pick_float(const berth_call_t *call) {
     return BERTH_RUN_FOR(call, run_exp);
   case BERTH_BUILTIN_FLOOR:
     return BERTH_RUN_FOR(call, run_floor);
+  case BERTH_BUILTIN_GELU:
+    return f->approximate ? BERTH_RUN_FOR(call, run_gelu_tanh) : BERTH_RUN_FOR(call, run_gelu);
   case BERTH_BUILTIN_HARD_SWISH:
     return BERTH_RUN_FOR(call, run_hard_swish);
   case BERTH_BUILTIN_LOG:
@@ -292,6 +311,8 @@ static berth_run_t pick_float(const berth_call_t *call) {
     return BERTH_RUN_FOR(call, run_round);
   case BERTH_BUILTIN_RSQRT:
     return BERTH_RUN_FOR(call, run_rsqrt);
+  case BERTH_BUILTIN_SIGN:
+    return BERTH_RUN_FOR(call, run_sign);
   case BERTH_BUILTIN_SIN:
     return BERTH_RUN_FOR(call, run_sin);
   case BERTH_BUILTIN_SQRT:
@@ -307,7 +328,7 @@ static berth_status_t eval(berth_call_t *call) {
   berth_value_t input = berth_input(call, 0), output = berth_output(call, 0);
   function_t f = parameters(call, &input, &output);
   f.table = call->workspace;
-  berth_run_t run = pick_float(call);
+  berth_run_t run = pick_float(call, &f);
   if (input.type == BERTH_TYPE_INT8 || input.type == BERTH_TYPE_UINT8)
     run = f.table != NULL ? run_table : run_direct;
   if (input.type == BERTH_TYPE_INT16) run = run_int16;
@@ -331,6 +352,8 @@ const berth_kernel_t berth_kernel_exp = {
     .code = BERTH_BUILTIN_EXP, .prepare = prepare, .init = init, .eval = eval};
 const berth_kernel_t berth_kernel_floor = {
     .code = BERTH_BUILTIN_FLOOR, .prepare = prepare, .eval = eval};
+const berth_kernel_t berth_kernel_gelu = {
+    .code = BERTH_BUILTIN_GELU, .prepare = prepare, .init = init, .eval = eval};
 const berth_kernel_t berth_kernel_hard_swish = {
     .code = BERTH_BUILTIN_HARD_SWISH, .prepare = prepare, .init = init, .eval = eval};
 const berth_kernel_t berth_kernel_log = {
@@ -343,6 +366,8 @@ const berth_kernel_t berth_kernel_round = {
     .code = BERTH_BUILTIN_ROUND, .prepare = prepare, .eval = eval};
 const berth_kernel_t berth_kernel_rsqrt = {
     .code = BERTH_BUILTIN_RSQRT, .prepare = prepare, .init = init, .eval = eval};
+const berth_kernel_t berth_kernel_sign = {
+    .code = BERTH_BUILTIN_SIGN, .prepare = prepare, .eval = eval};
 const berth_kernel_t berth_kernel_sin = {
     .code = BERTH_BUILTIN_SIN, .prepare = prepare, .eval = eval};
 const berth_kernel_t berth_kernel_sqrt = {

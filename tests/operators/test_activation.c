@@ -119,6 +119,55 @@ static void extreme_floats_do_what_they_should(void **state) {
   }
 }
 
+static double gelu(double x) {
+  return x * (1 + erf(x / sqrt(2))) / 2;
+}
+static double gelu_tanh(double x) {
+  return x * (1 + tanh(sqrt(2 / acos(-1)) * (x + 0.044715 * x * x * x))) / 2;
+}
+
+static void gelu_is_exact_or_approximate(void **state) {
+  (void)state;
+  for (int approximate = 0; approximate < 2; approximate++) {
+    for (int real = 0; real < 2; real++) {
+      case_t c;
+      float floats[256];
+      uint8_t bytes[256];
+      double expected[256];
+      for (int i = 0; i < 256; i++) {
+        floats[i] = 0.05f * (float)((int8_t)i - 3);
+        bytes[i] = (uint8_t)i;
+        expected[i] = (approximate ? gelu_tanh : gelu)((double)floats[i]);
+      }
+      case_begin(&c, &berth_kernel_gelu);
+      case_option_byte(&c, BERTH_GELU_APPROXIMATE, approximate);
+      case_input(&c, real ? BERTH_TYPE_FLOAT32 : BERTH_TYPE_INT8, 2, (int32_t[]){2, 128},
+                 real ? (void *)floats : (void *)bytes, real ? 0 : 0.05f, real ? 0 : 3);
+      case_output(&c, real ? BERTH_TYPE_FLOAT32 : BERTH_TYPE_INT8, real ? 0 : 0.03f,
+                  real ? 0 : -100);
+      assert_int_equal(case_run(&c), BERTH_OK);
+      const int8_t *result = (const int8_t *)case_result(&c, 0).data;
+      for (int i = 0; i < 256 && !real; i++) {
+        double want = fmin(fmax(expected[i] / (double)0.03f - 100, -128), 127);
+        assert_true(fabs(result[i] - want) < 0.501);
+      }
+      if (real) case_expect_floats(result, expected, 256);
+      case_end(&c);
+    }
+  }
+}
+
+static void sign_is_one_zero_or_minus_one(void **state) {
+  (void)state;
+  case_t c;
+  case_begin(&c, &berth_kernel_sign);
+  case_input(&c, BERTH_TYPE_FLOAT32, 1, (int32_t[]){4}, ((float[]){-7, 0, 1e-30f, 9}), 0, 0);
+  case_output(&c, BERTH_TYPE_FLOAT32, 0, 0);
+  assert_int_equal(case_run(&c), BERTH_OK);
+  assert_memory_equal(case_result(&c, 0).data, ((float[]){-1, 0, 1, 1}), 16);
+  case_end(&c);
+}
+
 /* ---- Quantized ------------------------------------------------------------------------------ */
 
 static int32_t load(const void *data, berth_tensor_type_t type, uint32_t i) {
@@ -284,6 +333,8 @@ static void types_and_scales_that_make_no_sense_are_refused(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(gelu_is_exact_or_approximate),
+      cmocka_unit_test(sign_is_one_zero_or_minus_one),
       cmocka_unit_test(float_functions_agree_with_double_precision),
       cmocka_unit_test(extreme_floats_do_what_they_should),
       cmocka_unit_test(eight_bit_functions_use_a_table_only_where_it_pays),

@@ -1,4 +1,4 @@
-/* TILE, BROADCAST_TO, FILL, ZEROS_LIKE, SHAPE, RANK and RANGE. */
+/* TILE, BROADCAST_TO, BROADCAST_ARGS, FILL, ZEROS_LIKE, SHAPE, RANK and RANGE. */
 #include "operators/case.h"
 
 static void tile_repeats_along_every_axis(void **state) {
@@ -38,6 +38,31 @@ static void broadcast_to_repeats_dimensions_of_one(void **state) {
                         48);
     case_end(&c);
   }
+}
+
+static void check_args(uint32_t left, const int64_t *a, uint32_t right, const int64_t *b,
+                       uint32_t count, const int64_t *expected) {
+  case_t c;
+  case_begin(&c, &berth_kernel_broadcast_args);
+  case_input(&c, BERTH_TYPE_INT64, 1, (int32_t[]){(int32_t)left}, a, 0, 0);
+  case_input(&c, BERTH_TYPE_INT64, 1, (int32_t[]){(int32_t)right}, b, 0, 0);
+  case_output(&c, BERTH_TYPE_INT64, 0, 0);
+  if (expected == NULL) {
+    case_refused(&c);
+    return;
+  }
+  assert_int_equal(case_run(&c), BERTH_OK);
+  case_expect_shape(&c, 1, (int32_t[]){(int32_t)count});
+  if (count > 0) assert_memory_equal(case_result(&c, 0).data, expected, 8 * count);
+  case_end(&c);
+}
+
+static void broadcast_args_gives_the_common_shape(void **state) {
+  (void)state;
+  check_args(2, (int64_t[]){3, 1}, 3, (int64_t[]){2, 3, 4}, 3, (int64_t[]){2, 3, 4});
+  check_args(3, (int64_t[]){5, 1, 7}, 1, (int64_t[]){1}, 3, (int64_t[]){5, 1, 7});
+  check_args(1, (int64_t[]){0}, 2, (int64_t[]){2, 1}, 2, (int64_t[]){2, 0});
+  check_args(2, (int64_t[]){3, 2}, 2, (int64_t[]){3, 4}, 2, NULL);
 }
 
 static void fill_repeats_a_value(void **state) {
@@ -159,6 +184,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(tile_repeats_along_every_axis),
       cmocka_unit_test(broadcast_to_repeats_dimensions_of_one),
+      cmocka_unit_test(broadcast_args_gives_the_common_shape),
       cmocka_unit_test(fill_repeats_a_value),
       cmocka_unit_test(zeros_like_has_the_shape_of_its_input),
       cmocka_unit_test(shape_and_rank_say_what_the_input_is),

@@ -1,4 +1,5 @@
-/* AVERAGE_POOL_2D and MAX_POOL_2D against the definition, for every padding, type and shape. */
+/* AVERAGE_POOL_2D, MAX_POOL_2D and L2_POOL_2D against the definition, for every padding, type and
+ * shape. */
 #include "operators/case.h"
 #include <math.h>
 
@@ -29,15 +30,16 @@ static double element(const void *data, berth_tensor_type_t type, uint32_t i) {
   return (double)real;
 }
 
-static void check(const pool_t *p, berth_tensor_type_t type, bool max) {
+static void check(const pool_t *p, berth_tensor_type_t type, const berth_kernel_t *kernel) {
   uint8_t data[4 * 1750];
-  bool real = type == BERTH_TYPE_FLOAT32;
+  bool real = type == BERTH_TYPE_FLOAT32, max = kernel == &berth_kernel_max_pool_2d;
+  bool l2 = kernel == &berth_kernel_l2_pool_2d;
   case_t c;
   if (real)
     case_random_floats((float *)(void *)data, 1750, 9, 5);
   else
     case_random_bytes(data, sizeof data, 6);
-  case_begin(&c, max ? &berth_kernel_max_pool_2d : &berth_kernel_average_pool_2d);
+  case_begin(&c, kernel);
   case_option_byte(&c, BERTH_POOL_2D_PADDING, p->same ? BERTH_PADDING_SAME : BERTH_PADDING_VALID);
   case_option_int(&c, BERTH_POOL_2D_FILTER_H, p->filter[0]);
   case_option_int(&c, BERTH_POOL_2D_FILTER_W, p->filter[1]);
@@ -80,11 +82,12 @@ static void check(const pool_t *p, berth_tensor_type_t type, bool max) {
                 continue;
               int32_t at = ((n * p->dims[1] + from_y) * p->dims[2] + from_x) * p->dims[3] + k;
               double value = element(data, type, (uint32_t)at);
-              sum += value;
+              sum += l2 ? value * value : value;
               most = fmax(most, value);
               count++;
             }
           expected[i] = max ? most : real ? sum / count : round(sum / count);
+          if (l2) expected[i] = sqrt(expected[i]);
           expected[i] = fmin(fmax(expected[i], low), high);
           if (!real) assert_int_equal(element(result.data, type, i), expected[i]);
         }
@@ -96,9 +99,13 @@ static void pools_give_what_the_definition_says(void **state) {
   (void)state;
   static const berth_tensor_type_t types[] = {BERTH_TYPE_FLOAT32, BERTH_TYPE_INT8, BERTH_TYPE_UINT8,
                                               BERTH_TYPE_INT16};
-  for (uint32_t p = 0; p < sizeof pools / sizeof *pools; p++)
-    for (uint32_t t = 0; t < 4; t++)
-      for (int max = 0; max < 2; max++) check(&pools[p], types[t], max);
+  for (uint32_t p = 0; p < sizeof pools / sizeof *pools; p++) {
+    for (uint32_t t = 0; t < 4; t++) {
+      check(&pools[p], types[t], &berth_kernel_average_pool_2d);
+      check(&pools[p], types[t], &berth_kernel_max_pool_2d);
+    }
+    check(&pools[p], BERTH_TYPE_FLOAT32, &berth_kernel_l2_pool_2d);
+  }
 }
 
 static void refused(int32_t filter, int32_t stride, int32_t activation, berth_tensor_type_t type,
