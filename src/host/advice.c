@@ -109,7 +109,9 @@ static berth_status_t replan(berth_advising_t *advising, const berth_settings_t 
                                   &settings->planning, &outcome, &ignored);
   }
   advising->searched = streamed ? streaming.result.work : 0;
-  if (status == BERTH_OK && outcome.has_plan && (always || outcome.plan.peak < advising->peak)) {
+  /* What was stopped early, by the user or a clock, is nothing that a command repeats. */
+  bool good = status == BERTH_OK && outcome.has_plan && !outcome.stopped;
+  if (good && (always || outcome.plan.peak < advising->peak)) {
     status = note(advising, settings, &changed, &outcome.plan, what, how);
   }
   berth_outcome_free(&outcome);
