@@ -60,7 +60,6 @@ static void on_event(void *user, const berth_event_t *event) {
   if (event->kind == BERTH_EVENT_DYNAMIC && runner->dynamic_count++ == 0) {
     snprintf(runner->dynamic_cause, sizeof runner->dynamic_cause, "%s", name);
   }
-  if (event->kind == BERTH_EVENT_REFUSED || event->kind == BERTH_EVENT_PLAN) runner->ended = true;
   if (out == NULL) return;
   switch (event->kind) {
   case BERTH_EVENT_MISSING:
@@ -73,7 +72,7 @@ static void on_event(void *user, const berth_event_t *event) {
     fprintf(out, "berth: %s: %s%s\n", runner->path, event->why,
             runner->options.interpreter.offsets == NULL && runner->offsets.offsets == NULL
                 ? " (--ignore-model-plan runs it without the plan in its file)"
-                : "");
+                : " (berth check-plan and berth bisect take the plan and tell which)");
     break;
   case BERTH_EVENT_DYNAMIC:
     if (runner->options.verbose) {

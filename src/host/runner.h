@@ -59,7 +59,6 @@ typedef struct berth_runner {
   uint32_t guard_bytes;    /* of `guard_memory` */
   uint32_t dynamic_count;  /* tensors whose size is known only at run time */
   char dynamic_cause[160]; /* then: the first operator that makes one, "operator 4 WHERE" */
-  bool ended;              /* by an operator's refusal: logged already */
 } berth_runner_t;
 
 /* Opens, measures and prepares. Everything is released on failure, and `complaint` says why. */
