@@ -91,7 +91,8 @@ typedef void (*berth_guard_report_t)(void *user, const berth_guard_finding_t *fi
 typedef struct berth_guard {
   /* Evaluates an operator; a pointer, so that who uses no guard doesn't link it. */
   berth_status_t (*run)(struct berth_guard *guard, berth_call_t *call, uint32_t flags);
-  /* Rows of a graph input were pushed. The invoke is over: is it to be repeated? */
+  /* An invoke begins. Rows of a graph input were pushed. It is over: is it to be repeated? */
+  void (*begin)(struct berth_guard *guard);
   void (*take)(struct berth_guard *guard, uint32_t input, uint32_t first, uint32_t last);
   bool (*over)(struct berth_guard *guard);
   uint8_t *(*frame)(const struct berth_guard *guard, uint32_t input); /* rows that were pushed */
@@ -119,13 +120,14 @@ typedef struct berth_guard {
   uint32_t step;     /* of the main subgraph, that is being run */
   bool clobbered;    /* the current operator's first evaluation clobbered something */
   bool synchronised; /* the expectations are those of this invoke */
-  /* The fast way: */
+  /* The fast way, and repeating an invoke: */
   struct berth_summed *summed; /* what has checksums, for each tensor */
   uint64_t *sums;
   uint64_t *digests;               /* of each operator's inputs and outputs in the invoke before */
   uint8_t *inputs;                 /* graph inputs, as the invoke found them */
   uint8_t *begun;                  /* the persistent block, likewise */
   berth_guard_finding_t suspicion; /* the first one in this invoke */
+  uint32_t hunted;                 /* a constant that somebody changes, or BERTH_NOBODY */
   uint32_t findings_before;        /* the invoke was repeated */
   uint8_t fence;                   /* what fences and margins hold */
   bool suspected;

@@ -55,7 +55,10 @@ berth_guard_finding_t berth_watch_finding(const berth_watch_t *watch, berth_guar
   return finding;
 }
 
+/* Who hunts for the one that changes a constant has reported all else before. */
 void berth_watch_report(const berth_watch_t *watch, berth_guard_finding_t finding) {
+  const berth_guard_t *guard = watch->guard;
+  if (guard->repeating && !guard->fast && finding.owner != BERTH_GUARD_CONSTANT) return;
   watch->guard->findings++;
   if (watch->guard->report != NULL) watch->guard->report(watch->guard->user, &finding);
 }
@@ -368,8 +371,8 @@ static berth_status_t evaluate_and_check(berth_watch_t *watch, bool second) {
   berth_watch_set_up(watch, second);
   berth_status_t status = evaluate(watch);
   if (status != BERTH_OK) return status;
-  bool clean = watch->guard->clobbered ||
-               (berth_watch_check_constants(watch) && berth_watch_check_kept(watch));
+  bool clean = berth_watch_check_constants(watch) &&
+               (watch->guard->clobbered || berth_watch_check_kept(watch));
   uint8_t *to = second ? watch->guard->second_results : watch->guard->results;
   save_results(watch, pattern, to);
   if (clean && !watch->guard->clobbered && berth_watch_check_gaps(watch, pattern))
@@ -395,6 +398,7 @@ static berth_status_t evaluate_twice(berth_watch_t *watch) {
   void *places[BERTH_SCRATCH_MAX];
   uint32_t findings = guard->findings;
   guard->clobbered = false;
+  berth_watch_hunt(watch);
   berth_status_t status = evaluate_and_check(watch, false);
   if (status != BERTH_OK) return status;
   guard->clobbered = guard->findings != findings; /* said once is enough */

@@ -277,7 +277,7 @@ static void forget_dynamic(berth_interpreter_t *interpreter) {
 static void begin(berth_interpreter_t *interpreter) {
   forget_dynamic(interpreter);
   memset(&interpreter->progress, 0, sizeof interpreter->progress);
-  if (is_guarded(interpreter)) interpreter->guard->synchronised = false;
+  if (is_guarded(interpreter)) interpreter->guard->begin(interpreter->guard);
 }
 
 /* Goes on from where the invoke is, to its end or to where it waits for rows. */

@@ -133,6 +133,10 @@ bool berth_watch_check_kept(const berth_watch_t *watch);
 bool berth_watch_check_gaps(const berth_watch_t *watch, uint8_t pattern);
 bool berth_watch_check_persistent(const berth_watch_t *watch);
 
+/* Before an evaluation: if a constant of the operator's has been changed already, puts it right and
+ * has the invoke repeated to find out by whom. */
+void berth_watch_hunt(const berth_watch_t *watch);
+
 /* ---- Claims: watch_claims.c ------------------------------------------------------------------ */
 
 /* Checks what the contract claims besides memory: row windows, in place, views. watch_claims.c. */

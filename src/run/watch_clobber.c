@@ -141,24 +141,62 @@ bool berth_watch_check_persistent(const berth_watch_t *watch) {
   return false;
 }
 
-/* Constants against another copy of the model's file. */
+/* Puts a constant right that differs from the other copy of the model's file; false, and where. */
+static bool restore(const berth_watch_t *watch, const berth_value_t *value, uint32_t *first,
+                    uint32_t *count) {
+  const uint8_t *original = watch->guard->pristine + (value->data - watch->call.model->data);
+  if (!berth_watch_differ(value->data, original, value->bytes, first, count)) return true;
+  memcpy(value->data, original, value->bytes); /* writable, or it could not have been changed */
+  return false;
+}
+
+static berth_guard_finding_t constant_finding(const berth_watch_t *watch, uint32_t tensor,
+                                              uint32_t first, uint32_t count) {
+  berth_guard_finding_t finding = berth_watch_finding(watch, BERTH_GUARD_CLOBBER);
+  finding.owner = BERTH_GUARD_CONSTANT;
+  finding.victim = tensor;
+  finding.victim_first = first;
+  finding.victim_count = count;
+  return finding;
+}
+
+/* The constant that is hunted, if it is of this operator's subgraph. */
+static bool hunted(const berth_watch_t *watch, berth_value_t *value) {
+  const berth_guard_t *guard = watch->guard;
+  if (guard->hunted == BERTH_NOBODY) return false;
+  const berth_graph_tensor_t *tensor = &guard->graph.tensors[guard->hunted];
+  if (tensor->subgraph != watch->call.subgraph) return false;
+  *value = berth_interpreter_tensor(guard->interpreter, tensor->subgraph, tensor->tensor);
+  return value->constant;
+}
+
 bool berth_watch_check_constants(const berth_watch_t *watch) {
   const berth_guard_t *guard = watch->guard;
-  if (guard->pristine == NULL) return true;
-  for (uint32_t i = 0; i < watch->call.op.inputs.count; i++) {
-    berth_value_t value = berth_input(&watch->call, i);
-    if (!value.present || !value.constant) continue;
-    const uint8_t *original = guard->pristine + (value.data - watch->call.model->data);
-    uint32_t first, count;
-    if (!berth_watch_differ(value.data, original, value.bytes, &first, &count)) continue;
-    berth_guard_finding_t finding = berth_watch_finding(watch, BERTH_GUARD_CLOBBER);
-    finding.owner = BERTH_GUARD_CONSTANT;
-    finding.victim = value.index;
-    finding.victim_first = first;
-    finding.victim_count = count;
-    berth_watch_report(watch, finding);
-    memcpy(value.data, original, value.bytes); /* writable, or it could not have been changed */
-    return false;
+  uint32_t first, count, inputs = watch->call.op.inputs.count;
+  bool right = true;
+  for (uint32_t i = 0; i <= inputs && guard->pristine != NULL; i++) {
+    berth_value_t value;
+    if (i < inputs) value = berth_input(&watch->call, i);
+    if (i < inputs ? !value.present || !value.constant : !hunted(watch, &value)) continue;
+    if (restore(watch, &value, &first, &count)) continue;
+    if (right && !guard->clobbered) {
+      berth_watch_report(watch, constant_finding(watch, value.index, first, count));
+    }
+    right = false;
   }
-  return true;
+  return right || guard->clobbered;
+}
+
+void berth_watch_hunt(const berth_watch_t *watch) {
+  berth_guard_t *guard = watch->guard;
+  uint32_t first, count;
+  for (uint32_t i = 0; i < watch->call.op.inputs.count && guard->pristine != NULL; i++) {
+    berth_value_t value = berth_input(&watch->call, i);
+    if (!value.present || !value.constant || restore(watch, &value, &first, &count)) continue;
+    if (guard->suspected || guard->repeating) continue;
+    guard->suspected = true;
+    guard->suspicion = constant_finding(watch, value.index, first, count);
+    guard->suspicion.unconfirmed = true;
+    guard->hunted = berth_run_tensor_index(guard->interpreter, watch->call.subgraph, value.index);
+  }
 }

@@ -58,16 +58,13 @@ static void start(berth_guard_t *guard) {
   guard->fence = (uint8_t)(guard->fence + 37u);
   memset(arena, guard->fence, guard->before);
   memset(arena + bytes - guard->after, guard->fence, guard->after);
-  memcpy(guard->persistent, berth_watch_persistent(guard), guard->interpreter->persistent_used);
-  memcpy(guard->begun, guard->persistent, guard->interpreter->persistent_used);
-  berth_watch_copy_inputs(guard, false);
+  memcpy(guard->persistent, guard->begun, guard->interpreter->persistent_used);
   for (uint32_t i = 0; i < count; i++) {
     berth_value_t value = berth_interpreter_input(guard->interpreter, i);
     uint32_t flat = berth_run_tensor_index(guard->interpreter, 0, value.index);
     if (!value.present || berth_interpreter_is_pushed(guard->interpreter, i)) continue;
     if (berth_watch_has_sums(guard, flat)) berth_watch_sum_tensor(guard, flat);
   }
-  guard->suspected = false;
   guard->synchronised = true;
 }
 
@@ -93,22 +90,22 @@ berth_status_t berth_watch_once(berth_watch_t *watch) {
 
 bool berth_watch_check_rest(const berth_watch_t *watch) {
   return berth_watch_list_live(watch) && berth_watch_check_margins(watch) &&
-         berth_watch_check_lasting(watch);
+         berth_watch_check_lasting(watch) && berth_watch_check_all_constants(watch);
 }
 
 /* ---- Rows that the caller pushes ------------------------------------------------------------- */
 
 void berth_watch_take(berth_guard_t *guard, uint32_t input, uint32_t first, uint32_t last) {
+  berth_value_t value = berth_interpreter_input(guard->interpreter, input);
+  for (uint32_t row = first; row < last && !guard->repeating; row++) {
+    memcpy(berth_watch_frame(guard, input) + (size_t)row * value.row_bytes, berth_row(&value, row),
+           value.row_bytes);
+  }
   if (!guard->fast || guard->repeating) {
     guard->synchronised = false; /* live bytes have changed */
     return;
   }
   if (!guard->synchronised) start(guard);
-  berth_value_t value = berth_interpreter_input(guard->interpreter, input);
-  for (uint32_t row = first; row < last; row++) {
-    memcpy(berth_watch_frame(guard, input) + (size_t)row * value.row_bytes, berth_row(&value, row),
-           value.row_bytes);
-  }
   uint32_t flat = berth_run_tensor_index(guard->interpreter, 0, value.index);
   if (berth_watch_has_sums(guard, flat)) berth_watch_sum_rows(guard, flat, first, last);
 }

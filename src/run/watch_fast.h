@@ -24,7 +24,7 @@ berth_status_t berth_watch_calling(berth_watch_t *watch);
 /* After the last operator (the watch's step is behind all): is everything that must last intact? */
 bool berth_watch_check_rest(const berth_watch_t *watch);
 
-/* Rows [first, last) of a graph input were pushed. */
+/* Rows [first, last) of a graph input were pushed: keeps them, too. */
 void berth_watch_take(berth_guard_t *guard, uint32_t input, uint32_t first, uint32_t last);
 
 /* Graph inputs into their copy, or back to where they are; and where the copy of one is. */
@@ -33,6 +33,9 @@ uint8_t *berth_watch_frame(const berth_guard_t *guard, uint32_t input);
 
 /* ---- Once more: watch_again.c -----------------------------------------------------------------
  */
+
+/* An invoke begins: keeps what it begins with. */
+void berth_watch_begin(berth_guard_t *guard);
 
 /* The invoke is over: true if it is to be repeated, for which everything is as it was before. Then
  * to be asked again. */
@@ -83,7 +86,10 @@ bool berth_watch_is_intact(const berth_guard_t *guard, uint32_t i, uint32_t firs
 /* The same; false: it is suspected. */
 bool berth_watch_check_rows(const berth_watch_t *watch, uint32_t i, uint32_t first, uint32_t last);
 bool berth_watch_check_tensor(const berth_watch_t *watch, uint32_t i);
-bool berth_watch_check_summed_constants(const berth_watch_t *watch);
+
+/* Constants: those of the operator; all of the model. */
+bool berth_watch_check_weights(const berth_watch_t *watch);
+bool berth_watch_check_all_constants(const berth_watch_t *watch);
 
 /* Lists in guard->kept the tensors that are live in this step but for the operator's outputs, and
  * checks those that have died since an operator was watched; checks all that are listed. */

@@ -21,6 +21,7 @@ void berth_watch_suspect_tensor(const berth_watch_t *watch, uint32_t i) {
   finding.owner = constant ? BERTH_GUARD_CONSTANT : BERTH_GUARD_TENSOR;
   finding.victim = tensor->tensor;
   finding.victim_count = watch->guard->summed[i].bytes;
+  if (constant) watch->guard->hunted = i;
   berth_watch_suspect(watch->guard, finding, tensor->producer);
 }
 
@@ -87,7 +88,25 @@ bool berth_watch_check_tensor(const berth_watch_t *watch, uint32_t i) {
   return berth_watch_check_rows(watch, i, 0, berth_watch_summed_rows(&watch->guard->summed[i]));
 }
 
-bool berth_watch_check_summed_constants(const berth_watch_t *watch) {
+static bool is_constant_intact(const berth_guard_t *guard, uint32_t i) {
+  const berth_summed_t *summed = &guard->summed[i];
+  const berth_graph_tensor_t *tensor = &guard->graph.tensors[i];
+  if (summed->bytes == 0 || berth_watch_has_sums(guard, i)) return true;
+  berth_value_t value =
+      berth_interpreter_tensor(guard->interpreter, tensor->subgraph, tensor->tensor);
+  return berth_watch_sum(value.data, value.bytes) == guard->sums[summed->first];
+}
+
+bool berth_watch_check_all_constants(const berth_watch_t *watch) {
+  for (uint32_t i = 0; i < watch->guard->graph.tensor_count; i++) {
+    if (is_constant_intact(watch->guard, i)) continue;
+    berth_watch_suspect_tensor(watch, i);
+    return false;
+  }
+  return true;
+}
+
+bool berth_watch_check_weights(const berth_watch_t *watch) {
   const berth_guard_t *guard = watch->guard;
   for (uint32_t i = 0; i < watch->call.op.inputs.count; i++) {
     berth_value_t value = berth_input(&watch->call, i);
@@ -95,9 +114,7 @@ bool berth_watch_check_summed_constants(const berth_watch_t *watch) {
     uint32_t tensor = value.index, subgraph = watch->call.subgraph;
     (void)berth_run_is_folded(guard->interpreter, subgraph, value.index, &tensor);
     uint32_t flat = berth_run_tensor_index(guard->interpreter, subgraph, tensor);
-    const berth_summed_t *summed = &guard->summed[flat];
-    if (summed->bytes != value.bytes || value.bytes == 0) continue;
-    if (berth_watch_sum(value.data, value.bytes) == guard->sums[summed->first]) continue;
+    if (is_constant_intact(guard, flat)) continue;
     berth_watch_suspect_tensor(watch, flat);
     return false;
   }

@@ -208,9 +208,9 @@ static void check_stable(const berth_watch_t *watch, uint64_t inputs) {
  * it was before, which is looked at first, since what is wrong twice may be right. */
 static berth_status_t repeat(berth_watch_t *watch) {
   berth_watch_copy_own(watch, true);
-  if (!berth_watch_check_live(watch) || !berth_watch_check_lasting(watch) ||
-      !berth_watch_check_margins(watch))
-    return BERTH_OK;
+  bool right = berth_watch_check_live(watch) && berth_watch_check_weights(watch) &&
+               berth_watch_check_lasting(watch) && berth_watch_check_margins(watch);
+  if (!right) return BERTH_OK;
   berth_watch_fill_outputs(watch);
   berth_status_t status = berth_run_evaluate(&watch->call);
   if (status == BERTH_OK && !check_outputs(watch)) {
@@ -232,9 +232,7 @@ berth_status_t berth_watch_evaluate_whole(berth_watch_t *watch) {
   berth_watch_put_fences(watch);
   berth_watch_fill_outputs(watch);
   berth_status_t status = berth_run_evaluate(&watch->call);
-  if (status != BERTH_OK || !berth_watch_check_fences(watch) ||
-      !berth_watch_check_summed_constants(watch))
-    return status;
+  if (status != BERTH_OK || !berth_watch_check_fences(watch)) return status;
   berth_watch_sum_outputs(watch);
   if (berth_watch_is_any_left(watch) && berth_watch_is_repeatable(watch)) status = repeat(watch);
   if (own) berth_watch_copy_own(watch, false);

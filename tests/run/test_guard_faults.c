@@ -20,6 +20,8 @@
 #define NO_FAULT  (-1)
 #define SKIP      20u /* the tensor of the skip connection */
 #define VARIABLE  5u  /* operator 1's variable in the SVDF network */
+#define LATER     27u /* the weights of operator 10 */
+#define EARLIER   14u /* and of operator 5 */
 #define LAST_BYTE (BYTES - 1u)
 
 typedef struct fault {
@@ -168,6 +170,16 @@ static berth_status_t changes_weights(berth_call_t *call) {
 static berth_status_t changes_bias(berth_call_t *call) {
   make(call, 0, BYTES);
   berth_input(call, 2).data[0] ^= 0x80;
+  return BERTH_OK;
+}
+static berth_status_t changes_a_later_weight(berth_call_t *call) {
+  make(call, 0, BYTES);
+  tensor_data(call, LATER)[2] = 0x5B;
+  return BERTH_OK;
+}
+static berth_status_t changes_an_earlier_weight(berth_call_t *call) {
+  make(call, 0, BYTES);
+  tensor_data(call, EARLIER)[6] = 0x5B;
   return BERTH_OK;
 }
 static berth_status_t changes_own_table(berth_call_t *call) {
@@ -412,6 +424,10 @@ static const fault_t faults[] = {
      SKIP, false},
     {"changes a weight", changes_weights, NULL, CLOBBER, CONSTANT, ANY, ANY, 5, 1, 24, false},
     {"changes a bias", changes_bias, NULL, CLOBBER, CONSTANT, ANY, ANY, 0, 1, 25, false},
+    {"changes a weight that is read later", changes_a_later_weight, NULL, CLOBBER, CONSTANT, ANY,
+     ANY, 2, 1, LATER, false},
+    {"changes a weight that was read before", changes_an_earlier_weight, NULL, CLOBBER, CONSTANT,
+     ANY, ANY, 6, 1, EARLIER, false},
     {"changes its table", changes_own_table, NULL, CLOBBER, WORKSPACE, ANY, ANY, 7, 1, ANY, false},
     {"writes behind its state", overruns_state, NULL, CLOBBER, ANY, ANY, ANY, ANY, 1, ANY, false},
     {"changes another operator's variable", changes_variable, NULL, CLOBBER, TENSOR, ANY, ANY, 3, 1,
