@@ -27,7 +27,7 @@ static void restore(const berth_guard_t *guard) {
   memcpy(berth_watch_persistent(guard), guard->begun, guard->interpreter->persistent_used);
 }
 
-void berth_watch_begin(berth_guard_t *guard) {
+void berth_watch_start_invoke(berth_guard_t *guard) {
   guard->synchronised = false;
   if (guard->repeating) return;
   guard->suspected = false;

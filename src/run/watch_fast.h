@@ -35,7 +35,7 @@ uint8_t *berth_watch_frame(const berth_guard_t *guard, uint32_t input);
  */
 
 /* An invoke begins: keeps what it begins with. */
-void berth_watch_begin(berth_guard_t *guard);
+void berth_watch_start_invoke(berth_guard_t *guard);
 
 /* The invoke is over: true if it is to be repeated, for which everything is as it was before. Then
  * to be asked again. */
