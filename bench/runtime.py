@@ -3,12 +3,13 @@
 
   bench/runtime.py [--fast MS] [--rounds N] [--json FILE] [MODEL...]
 
-Runs each model in turn in build/berth (or what the environment's BERTH names) and in TensorFlow Lite 2.9 with XNNPACK (the library comes
-from npm's tfjs-tflite-node, the program is ../shared/tools/tflite_run.c), one thread each, and
-takes the minima over all rounds. Models on which 2.9 fails with XNNPACK (the uint8 ones) are compared
-with LiteRT's WebAssembly build instead (npm's @litertjs/core, in bench/litert.cjs). The last line is the geometric mean of the ratios over models
-that take native at least --fast (0.1) milliseconds. Memory: what Berth is given to the byte, and by
-how much the peak resident memory of each process exceeds that with a model of next to nothing.
+Runs each model in turn in build/berth (or what the environment's BERTH names) and in TensorFlow
+Lite 2.9 with XNNPACK (the library comes from npm's tfjs-tflite-node, the program is
+../shared/tools/tflite_run.c), one thread each, and takes the minima over all rounds. Models on which
+2.9 fails with XNNPACK (the uint8 ones) are compared with LiteRT's WebAssembly build instead (npm's
+@litertjs/core, in bench/litert.cjs). The last line is the geometric mean of the ratios over models
+that take the other at least --fast (0.1) milliseconds. Memory: what Berth is given to the byte, and
+by how much the peak resident memory of each process exceeds that with a model of next to nothing.
 Downloads go to build/tflite; without network or ../shared it says that it is skipped.
 """
 import argparse

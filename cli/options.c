@@ -59,6 +59,11 @@ static bool settle_stream(const char *command, options_t *options) {
   if (streaming->push_inputs && options->subject.keep_inputs) {
     return wrong(command, "--stream-input and --keep-inputs contradict each other", NULL);
   }
+  if (options->planner_given && !options->all_planners &&
+      !(options->planner->handles & BERTH_HANDLES_PAIRS)) {
+    return wrong(command, "--stream needs a planner that can write rows over rows, unlike",
+                 options->planner->name);
+  }
   if (options->overlap_given || options->subject.kernels) {
     return wrong(command,
                  "--stream goes with neither --overlap nor --kernels: a streamed plan has sharing "

@@ -177,6 +177,7 @@ static void a_streamed_plan_is_only_that_of_the_model_as_it_is(void **state) {
   assert_refused("berth plan --stream-input --keep-inputs a", 2, "--keep-inputs");
   assert_refused("berth run --stream-input --keep-inputs a", 2, "--keep-inputs");
   assert_refused("berth plan --stream max --overlap none a", 2, "--overlap");
+  assert_refused("berth run --stream max --planner tflm a", 2, "unlike tflm");
   assert_refused("berth plan --stream auto --kernels a", 2, "--kernels");
   assert_refused("berth run --stream max --overlap inplace a", 2, "--overlap");
   assert_refused("berth log --history h.csv --accuracy 1..2 a", 2, "1..2");
