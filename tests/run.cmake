@@ -35,6 +35,14 @@ target_link_libraries(fuzz_run PRIVATE berth_run berth_operators berth_graph ber
                                        berth_plan)
 add_test(NAME run/fuzz COMMAND fuzz_run 3000 1 0 ${fuzz_models})
 
+# host/fuzz: a few mutants that are streamed, with saved plans too, and planned with shared memory.
+add_executable(fuzz_host host/fuzz.c)
+target_include_directories(fuzz_host PRIVATE ${PROJECT_SOURCE_DIR}/src ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(fuzz_host PRIVATE berth_host berth_optimize berth_stock berth_run
+                                        berth_operators berth_graph berth_model berth_arena
+                                        berth_plan)
+add_test(NAME host/fuzz COMMAND fuzz_host 150 1 0 ${fuzz_models})
+
 # One model in every way that must not matter: tools/test-corpus runs it on the reference data,
 # run/ways on the shipped models.
 add_executable(ways run/ways.c)
