@@ -47,7 +47,8 @@ static uint64_t depth(const berth_value_t *filter, uint32_t dimension) {
 }
 
 /* Multiply-accumulates for one row of work, of which there are `rows`; one for each element that
- * goes in or comes out where there is no filter. */
+ * goes in or comes out where there is no filter. What only names a tensor anew does no work, and
+ * need not run by rows. */
 static uint64_t work_of_row(const berth_call_t *call, uint32_t rows) {
   berth_value_t input = berth_input(call, 0), output = berth_output(call, 0);
   berth_value_t filter = berth_input(call, 1);
@@ -59,7 +60,9 @@ static uint64_t work_of_row(const berth_call_t *call, uint32_t rows) {
   } else if (call->op.code == BERTH_BUILTIN_TRANSPOSE_CONV) {
     all = berth_input(call, 2).elements * depth(&filter, 3);
   }
-  return rows > 0 ? all / rows : 0;
+  bool is_view = call->op.code == BERTH_BUILTIN_RESHAPE || call->op.code == BERTH_BUILTIN_SQUEEZE ||
+                 call->op.code == BERTH_BUILTIN_EXPAND_DIMS;
+  return rows > 0 && !is_view ? all / rows : 0;
 }
 
 static berth_status_t count_eval(berth_call_t *call) {
