@@ -232,8 +232,9 @@ static size_t times(void) {
 
 int main(int argc, char **argv) {
   mutants_t mutants = {.largest = LARGEST_FILE, .seconds = 120, .times = times, .use = use};
-  snprintf(model_path, sizeof model_path, "/tmp/berth-fuzz-%ld.tflite", (long)getpid());
-  snprintf(plan_path, sizeof plan_path, "/tmp/berth-fuzz-%ld.json", (long)getpid());
+  /* Names of one length, since a saved plan names its model. */
+  snprintf(model_path, sizeof model_path, "/tmp/berth-fuzz-%010ld.tflite", (long)getpid());
+  snprintf(plan_path, sizeof plan_path, "/tmp/berth-fuzz-%010ld.json", (long)getpid());
   int status = mutants_use(&mutants, argc, argv);
   remove(model_path);
   remove(plan_path);
