@@ -110,16 +110,18 @@ static bool sketch_path(berth_searching_t *s, aim_t aim, uint64_t budget) {
   const search_cut_t *end = &s->cuts[s->step_count];
   for (uint32_t i = 0; i < s->step_count; i++) {
     const search_cut_t at = s->cuts[i];
-    if (at.value == BERTH_STREAM_IMPOSSIBLE) continue;
+    if (at.value == BERTH_STREAM_IMPOSSIBLE || at.value >= end->value) continue;
     uint64_t whole = s->steps[i].whole;
     if (whole <= budget && whole != BERTH_STREAM_IMPOSSIBLE) {
       uint64_t value = aim == LEAST_CALLS ? at.value + 1 : added(s, aim, at.value, i, i, whole);
       step_to(s->cuts, i, i + 1, value, larger(at.load, whole), false);
     }
     size_t index = berth_searching_index(s, i, i);
+    uint64_t most = budget == BERTH_STREAM_IMPOSSIBLE ? budget : budget + 1;
+    if (aim == LEAST_LOAD && end->value < most) most = end->value;
     for (uint32_t j = i; j < s->step_count && j - i < s->width && s->steps[j].can_run; j++) {
       uint64_t load = s->loads[index + (j - i)];
-      if (load > budget || load == BERTH_STREAM_IMPOSSIBLE) continue;
+      if (load >= most) continue;
       if (s->stopped && !s->walked[index + (j - i)]) continue;
       uint64_t value = added(s, aim, at.value, i, j, load);
       if (value < end->value) step_to(s->cuts, i, j + 1, value, larger(load, at.load), true);

@@ -24,8 +24,9 @@ typedef struct trying {
   uint32_t *stack, *order; /* of the depth-first search */
   bool *done;
   uint32_t *best;
-  uint64_t least; /* load of the best order so far */
-  uint64_t files; /* load of the file's order */
+  uint32_t *tried; /* the depth-first orders, one after the other */
+  uint64_t least;  /* load of the best order so far */
+  uint64_t files;  /* load of the file's order */
 } trying_t;
 
 /* ---- Depth first ----------------------------------------------------------------------------- */
@@ -163,6 +164,16 @@ static bool is_files(const trying_t *t, const uint32_t *order) {
   return true;
 }
 
+/* Has depth-first order number `p` been found before? It is kept in any case. */
+static bool is_known(const trying_t *t, int p) {
+  uint32_t *kept = t->tried + (size_t)p * t->count;
+  memcpy(kept, t->order, t->count * sizeof *kept);
+  for (int k = 0; k < p; k++) {
+    if (memcmp(t->tried + (size_t)k * t->count, kept, t->count * sizeof *kept) == 0) return true;
+  }
+  return false;
+}
+
 static berth_status_t consider_all(trying_t *t) {
   find_depths(t);
   for (uint32_t i = 0; i < t->count; i++) t->best[i] = i;
@@ -170,7 +181,7 @@ static berth_status_t consider_all(trying_t *t) {
   bool measured = false; /* the file's order; not before there is another one */
   for (int p = 0; p < (int)PREFERENCES && status == BERTH_OK; p++) {
     find_order(t, (preference_t)p);
-    if (is_files(t, t->order)) continue;
+    if (is_known(t, p) || is_files(t, t->order)) continue;
     if (!measured) status = try_order(t, NULL, false, &t->files);
     if (!measured) t->least = t->files;
     measured = true;
@@ -218,6 +229,7 @@ berth_status_t berth_streaming_order(const char *path, const berth_subject_optio
   t.stack = malloc(room);
   t.order = malloc(room);
   t.best = malloc(room);
+  t.tried = malloc(room * PREFERENCES);
   t.done = malloc((size_t)t.count + 1);
   bool ready =
       t.depths != NULL && t.stack != NULL && t.order != NULL && t.best != NULL && t.done != NULL;
