@@ -231,8 +231,8 @@ berth_status_t berth_streaming_order(const char *path, const berth_subject_optio
   t.best = malloc(room);
   t.tried = malloc(room * PREFERENCES);
   t.done = malloc((size_t)t.count + 1);
-  bool ready =
-      t.depths != NULL && t.stack != NULL && t.order != NULL && t.best != NULL && t.done != NULL;
+  bool ready = t.depths != NULL && t.stack != NULL && t.order != NULL && t.best != NULL &&
+               t.tried != NULL && t.done != NULL;
   status = ready ? choose(&t, order) : BERTH_ERROR_MEMORY;
   if (status != BERTH_OK) berth_complain(complaint, "%s: out of memory", path);
   berth_subject_close(&t.subject);
@@ -240,6 +240,7 @@ berth_status_t berth_streaming_order(const char *path, const berth_subject_optio
   free(t.stack);
   free(t.order);
   free(t.best);
+  free(t.tried);
   free(t.done);
   return status;
 }
