@@ -81,9 +81,10 @@ berth_status_t berth_conv_int8_prepare(berth_call_t *call, const berth_conv_t *c
   berth_rescale_place(call, conv->filter.scales.count, &contract->workspace);
   berth_conv_wish(conv, 1, berth_rescale_bytes(call, conv->filter.scales.count), contract);
   if (!way.product) contract->wish = way.packed_bytes + way.patch_bytes;
-  /* Where there are several blocks of channels, each passes over all rows. */
-  bool one_block = conv->groups == 1 && conv->output_c <= BERTH_CONV_BLOCK;
-  contract->ordered = !berth_conv_in_place(conv) && (one_block || way.gathered || way.product);
+  /* Where there are several blocks of channels, each passes over all rows; where pixels are
+   * gathered, each group over those of several rows. */
+  bool one_pass = conv->groups == 1 && (way.gathered || conv->output_c <= BERTH_CONV_BLOCK);
+  contract->ordered = !berth_conv_in_place(conv) && (way.product || one_pass);
   return BERTH_OK;
 }
 

@@ -1,10 +1,10 @@
 /* One operator on tensors of a test's own, run in every way that its contract allows.
  *
  * case_run prepares the kernel and evaluates it whole; then again with AVX2, row by row from rings
- * that hold only the rows its windows ask for (everything else poisoned), over its own inputs where
- * it says so, and as a view. All must give the same bytes. So a test states inputs and expected
- * output once, and the contract is checked along with the arithmetic. Constants lie at odd
- * addresses, as they may in a file.
+ * that hold only the rows its windows ask for (everything else poisoned), over rows that only
+ * earlier ones need if it is ordered, over its own inputs where it says so, and as a view. All must
+ * give the same bytes. So a test states inputs and expected output once, and the contract is
+ * checked along with the arithmetic. Constants lie at odd addresses, as they may in a file.
  *
  *   case_t c;
  *   case_begin(&c, &berth_kernel_add);
@@ -21,6 +21,7 @@
 #include "test.h"
 
 #include "operators/kernels.h"
+#include "operators/over_rows.h"
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -315,20 +316,38 @@ static inline berth_status_t case_accumulate_by_rows(case_t *c) {
   return status == BERTH_OK ? call->kernel->finish(call) : status;
 }
 
-static inline void case_clear(case_t *c) {
-  for (uint32_t o = 0; o < c->call.op.outputs.count; o++) {
-    berth_value_t output = case_result(c, o);
-    if (output.data != NULL && output.bytes > 0)
-      memset(output.data, c->contract.partial ? 0 : CASE_POISON, output.bytes);
-  }
-}
-
 /* Compares every output, as it is shown, with what the first evaluation gave. */
 static inline void case_same(const case_t *c, uint8_t *const *first, const char *how) {
   for (uint32_t o = 0; o < c->call.op.outputs.count; o++) {
     const berth_value_t *output = &c->shown[c->outputs[o]];
     if (output->bytes > 0 && memcmp(output->data, first[o], output->bytes) != 0)
       fail_msg("output %u differs when evaluated %s", (unsigned)o, how);
+  }
+}
+
+/* Evaluates whole, with the output over rows of input 0 that are done by then. */
+static inline void case_over_rows(case_t *c, uint8_t *const *first) {
+  berth_value_t from = c->tensors[c->inputs[0]].value, to = case_result(c, 0);
+  if (from.constant || c->contract.windows[0].extent == 0 || c->call.op.outputs.count > 1) return;
+  for (uint32_t i = 1; i < c->call.op.inputs.count; i++)
+    if (c->inputs[i] >= 0 && c->inputs[i] == c->inputs[0]) return;
+  uint32_t distance = over_rows_distance(&from, &to, c->contract.windows[0]);
+  uint32_t end = distance + from.bytes;
+  uint8_t *memory = case_allocate(end > to.bytes ? end : to.bytes);
+  if (from.bytes > 0) memcpy(memory + distance, from.data, from.bytes);
+  c->shown[c->inputs[0]].data = memory + distance;
+  c->shown[c->outputs[0]].data = memory;
+  assert_int_equal(case_whole(c), BERTH_OK);
+  case_same(c, first, "over rows that are done");
+  case_show(c);
+  free(memory);
+}
+
+static inline void case_clear(case_t *c) {
+  for (uint32_t o = 0; o < c->call.op.outputs.count; o++) {
+    berth_value_t output = case_result(c, o);
+    if (output.data != NULL && output.bytes > 0)
+      memset(output.data, c->contract.partial ? 0 : CASE_POISON, output.bytes);
   }
 }
 
@@ -391,6 +410,16 @@ static inline void case_vary(case_t *c) {
       assert_int_equal(case_by_rows(c, step), BERTH_OK);
       case_same(c, first, "row by row");
     }
+  }
+  if (c->contract.kind == BERTH_ROW_LOCAL && c->contract.ordered) {
+    uint32_t cpu = c->call.cpu, bytes = c->call.scratch_bytes;
+    for (int way = 0; way < 4; way++) {
+      c->call.cpu = way & 1 ? cpu : 0;
+      c->call.scratch_bytes = way & 2 ? bytes : c->contract.scratch[0];
+      case_over_rows(c, first);
+    }
+    c->call.cpu = cpu;
+    c->call.scratch_bytes = bytes;
   }
   if (c->contract.kind == BERTH_ACCUMULATING) {
     case_clear(c);

@@ -4,6 +4,7 @@
 #define BERTH_TESTS_CONV_CASES_H
 
 #include "operators/naive_conv.h"
+#include "operators/over_rows.h"
 
 /* What a case is drawn from. */
 typedef struct conv_family {
@@ -191,6 +192,24 @@ static inline void conv_check_streamed(fake_t *fake, const void *expected) {
   output->ring = output->rows;
 }
 
+/* Evaluates whole, with the output over input rows that are done by then. */
+static inline void conv_check_over_rows(fake_t *fake, const void *expected) {
+  berth_value_t *input = &fake->value[fake->input[0]], *output = &fake->value[fake->output[0]];
+  uint8_t *from = input->data, *to = output->data;
+  uint32_t distance = over_rows_distance(input, output, fake->contract.windows[0]);
+  uint32_t end = distance + input->bytes;
+  uint8_t *memory = malloc(end > output->bytes ? end : output->bytes);
+  assert_non_null(memory);
+  memcpy(memory + distance, from, input->bytes);
+  input->data = memory + distance;
+  output->data = memory;
+  assert_int_equal(fake_eval_rows(fake, 0, output->rows), BERTH_OK);
+  assert_memory_equal(output->data, expected, output->bytes);
+  input->data = from;
+  output->data = to;
+  free(memory);
+}
+
 /* Runs one case in every way. */
 static inline void conv_check(const conv_family_t *family, const conv_case_t *c) {
   int32_t dims[4];
@@ -210,6 +229,7 @@ static inline void conv_check(const conv_family_t *family, const conv_case_t *c)
       assert_int_equal(fake_eval(&fake), BERTH_OK);
       assert_memory_equal(output->data, expected, output->bytes);
       if (c->input.dims[0] == 1) conv_check_streamed(&fake, expected);
+      if (c->input.dims[0] == 1 && fake.contract.ordered) conv_check_over_rows(&fake, expected);
       fake_close(&fake);
     }
   }
