@@ -1,6 +1,7 @@
 /* Geometry of two-dimensional convolutions, and the choice of a variant by types: used by CONV_2D
  * and DEPTHWISE_CONV_2D. Padding is TensorFlow's: SAME puts the odd row or column at the end. */
 #include "operators/conv.h"
+#include "operators/shape.h"
 
 #define TAPS_MAX (1u << 24) /* inputs of one output; keeps 32-bit sizes of patches in range */
 
@@ -40,6 +41,7 @@ berth_status_t berth_conv_read(berth_call_t *call, bool depthwise, berth_conv_t 
     return berth_refuse(call, "needs an input, a filter and an output");
   }
   if (input->rank != 4 || filter->rank != 4) return berth_refuse(call, "takes rank 4 only");
+  if (!berth_is_aligned(input)) return berth_refuse(call, "takes no unaligned constant");
   if (input->elements == 0 || filter->elements == 0) return berth_refuse(call, "has no elements");
 
   const fields_t *fields = &fields_of[depthwise];

@@ -86,6 +86,7 @@ static berth_status_t read_layer(berth_call_t *call, berth_fully_connected_t *la
   if (!input->present || !filter->present || !layer->output.present) {
     return berth_refuse(call, "needs an input, a filter and an output");
   }
+  if (!berth_is_aligned(input)) return berth_refuse(call, "takes no unaligned constant");
   if (berth_option_byte(options, BERTH_FULLY_CONNECTED_WEIGHTS_FORMAT, 0) !=
       BERTH_WEIGHTS_DEFAULT) {
     return berth_refuse(call, "takes weights in the default format only");

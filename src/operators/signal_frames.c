@@ -7,6 +7,7 @@
  * second output. Source: tflite-micro's signal library.
  */
 #include "operators/fixed_point.h"
+#include "operators/shape.h"
 #include "operators/signal.h"
 
 #define MOST (1 << 20) /* of any option */
@@ -45,6 +46,7 @@ static berth_status_t prepare_delay(berth_call_t *call, berth_contract_t *contra
   if (!berth_signal_is(&input, BERTH_TYPE_INT16) || !berth_signal_is(&output, BERTH_TYPE_INT16)) {
     return berth_refuse(call, "takes int16 only");
   }
+  if (!berth_is_aligned(&input)) return berth_refuse(call, "takes no unaligned constant");
   berth_status_t status = read_delay(call, &input, &d);
   if (status != BERTH_OK) return status;
   status = keep(contract, 0, (uint64_t)d.count * (uint32_t)d.samples, sizeof(int16_t));
@@ -109,6 +111,7 @@ static berth_status_t prepare_framer(berth_call_t *call, berth_contract_t *contr
       !berth_signal_is(&valid, BERTH_TYPE_BOOL)) {
     return berth_refuse(call, "takes int16, and gives int16 and bool");
   }
+  if (!berth_is_aligned(&input)) return berth_refuse(call, "takes no unaligned constant");
   berth_status_t status = read_framer(call, &input, &f);
   if (status != BERTH_OK) return status;
   if (input.rank == BERTH_RANK_MAX) return berth_refuse(call, "has too many dimensions");
@@ -249,6 +252,7 @@ static berth_status_t prepare_overlap(berth_call_t *call, berth_contract_t *cont
       (input.type != BERTH_TYPE_INT16 && input.type != BERTH_TYPE_FLOAT32)) {
     return berth_refuse(call, "takes int16 and float32 only");
   }
+  if (!berth_is_aligned(&input)) return berth_refuse(call, "takes no unaligned constant");
   berth_status_t status = read_overlap(call, &input, &o);
   if (status != BERTH_OK) return status;
   if ((uint64_t)o.frames * o.step > INT32_MAX) return BERTH_ERROR_OVERFLOW;

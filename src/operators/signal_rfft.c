@@ -9,6 +9,7 @@
  * Source: Cooley & Tukey, An Algorithm for the Machine Calculation of Complex Fourier Series
  * (1965); M. Borgerding, KISS FFT. Cost: O(N log N).
  */
+#include "operators/shape.h"
 #include "operators/signal.h"
 #include <math.h>
 #include <string.h>
@@ -173,6 +174,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
       input.rank == 0) {
     return berth_refuse(call, "takes and gives int16 vectors only");
   }
+  if (!berth_is_aligned(&input)) return berth_refuse(call, "takes no unaligned constant");
   uint32_t length = LEAST_LENGTH;
   berth_status_t status = read_length(call, &length);
   if (status != BERTH_OK) return status;

@@ -10,6 +10,7 @@
 #include "operators/dot.h"
 #include "operators/kernels.h"
 #include "operators/quantized.h"
+#include "operators/shape.h"
 
 typedef struct layer {
   berth_value_t input, feature, time, bias, state, output;
@@ -40,6 +41,7 @@ static berth_status_t read_layer(berth_call_t *call, layer_t *layer) {
   if (!layer->state.present || !layer->state.variable || layer->state.constant) {
     return berth_refuse(call, "needs a variable tensor for its state");
   }
+  if (!berth_is_aligned(input)) return berth_refuse(call, "takes no unaligned constant");
   if (input->rank != 2 || feature->rank != 2 || time->rank != 2) {
     return berth_refuse(call, "needs an input and weights of two dimensions");
   }

@@ -12,6 +12,7 @@
  */
 #include "operators/kernels.h"
 #include "operators/lstm.h"
+#include "operators/shape.h"
 
 /* Positions of inputs: for each gate one, in the order of the gates, where it says "first". The
  * cell gate has no peephole. */
@@ -119,6 +120,7 @@ static berth_status_t read_lstm(berth_call_t *call, berth_lstm_t *lstm) {
   if (!input->present || input->rank != 3 || !lstm->output.present) {
     return berth_refuse(call, "needs an input of three dimensions and an output");
   }
+  if (!berth_is_aligned(input)) return berth_refuse(call, "takes no unaligned constant");
   if (!hidden->present || !hidden->variable || hidden->constant || !cell->present ||
       !cell->variable || cell->constant || hidden->rank == 0 || cell->rank == 0) {
     return berth_refuse(call, "needs two variable tensors for its state");

@@ -333,12 +333,30 @@ static void weights_of_another_type_are_refused(void **state) {
   }
 }
 
+static void a_constant_input_that_is_not_aligned_is_refused(void **state) {
+  (void)state;
+  uint64_t seed = 5;
+  for (int i = 0; i < 3; i++) {
+    layer_t l = i == 2 ? draw_dense(&seed) : draw_conv(i == 1, &seed);
+    for (uint32_t shift = 0; shift < 2; shift++) {
+      fake_t fake;
+      open(&fake, &l, 0);
+      fake.value[fake.input[0]].constant = true;
+      fake.value[fake.input[0]].data += shift;
+      assert_int_equal(fake_prepare(&fake), shift > 0 ? BERTH_ERROR_OPERATOR : BERTH_OK);
+      fake_close(&fake);
+    }
+    discard(&l);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_convolution_is_near_its_definition_however_it_runs),
       cmocka_unit_test(a_depthwise_convolution_is_near_its_definition_however_it_runs),
       cmocka_unit_test(a_fully_connected_layer_is_near_its_definition_however_it_runs),
       cmocka_unit_test(weights_of_another_type_are_refused),
+      cmocka_unit_test(a_constant_input_that_is_not_aligned_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -251,10 +251,23 @@ static void halves_of_a_variant_are_refused(void **state) {
   }
 }
 
+static void a_constant_input_that_is_not_aligned_is_refused(void **state) {
+  (void)state;
+  static numbers_t n;
+  variant_t v = variant_of(0);
+  case_t c;
+  random_numbers(&n, false, 1);
+  make(&c, &v, &n);
+  const int32_t dims[3] = {BATCHES, STEPS, DEPTH};
+  c.inputs[0] = case_add(&c, BERTH_TYPE_FLOAT32, 3, dims, n.input[0], 0, 0, true);
+  case_refused(&c);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_variant_equals_the_equations),
       cmocka_unit_test(halves_of_a_variant_are_refused),
+      cmocka_unit_test(a_constant_input_that_is_not_aligned_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -240,11 +240,38 @@ static void wrong_options_are_refused(void **state) {
   }
 }
 
+static void constants_that_are_not_aligned_are_refused(void **state) {
+  (void)state;
+  const maker_entry_t framer[] = {MAKE_INT("frame_size", 3), MAKE_INT("frame_step", 3),
+                                  MAKE_INT("prefill", 0)};
+  const maker_entry_t delay = MAKE_INT("delay_length", 1), step = MAKE_INT("frame_step", 1);
+  const struct {
+    const berth_kernel_t *kernel;
+    const maker_entry_t *options;
+    uint32_t count;
+  } all[] = {{&berth_kernel_signal_delay, &delay, 1},
+             {&berth_kernel_signal_framer, framer, 3},
+             {&berth_kernel_signal_overlap_add, &step, 1}};
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+    case_t c;
+    maker_t maker;
+    begin(&c, &maker, all[i].kernel, all[i].options, all[i].count);
+    case_constant(&c, BERTH_TYPE_INT16, 2, (int32_t[]){1, CHUNK}, chunk(0), 0, 0);
+    case_output(&c, BERTH_TYPE_INT16, 0, 0);
+    case_output(&c, BERTH_TYPE_BOOL, 0, 0);
+    case_refused(&c);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_delayed_signal_comes_later), cmocka_unit_test(frames_overlap),
-      cmocka_unit_test(stacks_have_a_context),        cmocka_unit_test(overlapping_frames_add_up),
-      cmocka_unit_test(sums_of_int16_saturate),       cmocka_unit_test(wrong_options_are_refused),
+      cmocka_unit_test(a_delayed_signal_comes_later),
+      cmocka_unit_test(frames_overlap),
+      cmocka_unit_test(stacks_have_a_context),
+      cmocka_unit_test(overlapping_frames_add_up),
+      cmocka_unit_test(sums_of_int16_saturate),
+      cmocka_unit_test(wrong_options_are_refused),
+      cmocka_unit_test(constants_that_are_not_aligned_are_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
