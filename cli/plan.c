@@ -181,7 +181,6 @@ int command_plan(int argc, char **argv) {
   if (options_parse(argc, argv, FOR_PLAN, &options)) {
     berth_complaint_t complaint;
     berth_subject_t subject;
-    uint32_t *order = NULL;
     options.subject = settings_of(&options).subject;
     berth_streaming_options_t wanted = settings_of(&options).streaming;
     if (options.help) {
@@ -189,18 +188,12 @@ int command_plan(int argc, char **argv) {
       status = EXIT_DONE;
     } else if (options.sweep.kind != BERTH_SWEEP_NONE) {
       status = sweep_show(&options, false);
-    } else if (berth_streaming_order(options.path, &options.subject, &wanted, &order, &complaint) !=
-               BERTH_OK) {
+    } else if (berth_streaming_subject_open(options.path, &options.subject, &wanted, &subject,
+                                            &complaint) != BERTH_OK) {
       status = failed(&complaint);
     } else {
-      if (order != NULL) options.subject.order = order;
-      if (berth_subject_open(options.path, &options.subject, &subject, &complaint) == BERTH_OK) {
-        status = stream_and_plan(&options, &subject);
-        berth_subject_close(&subject);
-      } else {
-        status = failed(&complaint);
-      }
-      free(order);
+      status = stream_and_plan(&options, &subject);
+      berth_subject_close(&subject);
     }
   }
   options_free(&options);

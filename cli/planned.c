@@ -50,19 +50,9 @@ int planned_open(const options_t *options, const char *path, const char *purpose
   bool saved = is_saved_plan(path);
   berth_subject_options_t subject = settings_of(options).subject;
   berth_streaming_options_t wanted = settings_of(options).streaming;
-  uint32_t *order = NULL;
-  berth_status_t status = BERTH_OK;
-  if (saved) {
-    status = berth_plan_open(path, &planned->subject, &planned->outcome, &complaint);
-  } else {
-    status = berth_streaming_order(path, &subject, &wanted, &order, &complaint);
-    if (order != NULL) subject.order = order;
-    if (status == BERTH_OK) {
-      status = berth_subject_open(path, &subject, &planned->subject, &complaint);
-    }
-    free(order);
-    subject.order = NULL;
-  }
+  berth_status_t status =
+      saved ? berth_plan_open(path, &planned->subject, &planned->outcome, &complaint)
+            : berth_streaming_subject_open(path, &subject, &wanted, &planned->subject, &complaint);
   if (status != BERTH_OK) return failed(&complaint);
   planned->is_open = true;
   if (stream(options, planned, &complaint) != BERTH_OK) return failed(&complaint);

@@ -15,8 +15,9 @@ static void foretell(const options_t *options, planned_t *side) {
   const berth_forecast_options_t wanted = {.runtime = BERTH_RUNTIME_TFLM,
                                            .tflm = {.abi = BERTH_ABI_ARM}};
   berth_complaint_t ignored;
+  berth_settings_t settings = settings_of(options);
   side->running =
-      berth_running_of(&side->subject, &options->subject, &options->streaming, options->planner);
+      berth_running_of(&side->subject, &options->subject, &settings.streaming, options->planner);
   side->report.running = &side->running;
   if (options->streaming.mode != BERTH_STREAMING_OFF ||
       berth_what_if_any(&options->subject.what_if)) {

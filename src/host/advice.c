@@ -92,14 +92,8 @@ static berth_status_t replan(berth_advising_t *advising, const berth_settings_t 
   say(advising, settings, what);
   berth_streaming_options_t wanted = settings->streaming;
   wanted.align = settings->subject.align;
-  berth_subject_options_t options = settings->subject;
-  uint32_t *order;
-  const char *path = advising->subject->path;
-  berth_status_t status = berth_streaming_order(path, &options, &wanted, &order, &ignored);
-  if (status != BERTH_OK) return status;
-  if (order != NULL) options.order = order;
-  status = berth_subject_open(path, &options, &changed, &ignored);
-  free(order);
+  berth_status_t status = berth_streaming_subject_open(advising->subject->path, &settings->subject,
+                                                       &wanted, &changed, &ignored);
   if (status != BERTH_OK) return status == BERTH_ERROR_MEMORY ? status : BERTH_OK;
   bool streamed = wanted.mode != BERTH_STREAMING_OFF;
   if (streamed) status = berth_streaming_make(&changed, &wanted, &streaming, &ignored);

@@ -7,6 +7,7 @@
 #include "host/plan_text.h"
 #include "host/runner.h"
 #include "host/running.h"
+#include "host/streaming_order.h"
 #include "host/text.h"
 
 #include <inttypes.h>
@@ -225,9 +226,8 @@ static berth_status_t stream_and_check(berth_subject_t *subject, const berth_set
     return check_plan(subject, settings, NULL, whole, check, complaint);
   }
   berth_streaming_t streaming;
-  berth_streaming_options_t wanted = settings->streaming;
-  wanted.align = settings->subject.align;
-  berth_status_t status = berth_streaming_make(subject, &wanted, &streaming, complaint);
+  berth_status_t status =
+      berth_streaming_make(subject, &settings->streaming, &streaming, complaint);
   if (status != BERTH_OK) return status;
   status = check_plan(subject, settings, &streaming, whole, check, complaint);
   berth_streaming_free(&streaming);
@@ -246,7 +246,8 @@ berth_status_t berth_limit_check(const char *path, const berth_settings_t *setti
     opened = (berth_subject_options_t){.align = 64, .exact_sizes = true, .keep_inputs = true};
   }
   berth_subject_t subject;
-  berth_status_t status = berth_subject_open(path, &opened, &subject, complaint);
+  berth_status_t status =
+      berth_streaming_subject_open(path, &opened, &settings->streaming, &subject, complaint);
   if (status != BERTH_OK) return status;
   if (!subject.is_model && runtime != BERTH_CHECK_PLAN) {
     berth_complain(complaint, "%s: not a model", path);

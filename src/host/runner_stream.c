@@ -197,18 +197,10 @@ berth_status_t berth_runner_stream(berth_runner_t *runner, berth_complaint_t *co
                                          interpreter->alignment > 0 ? interpreter->alignment : 16,
                                      .keep_inputs = interpreter->keep_inputs,
                                      .order = saved.order};
-  uint32_t *order = NULL;
-  if (saved.run_count == 0) {
-    berth_streaming_options_t wanted = runner->options.streaming;
-    wanted.align = options.align;
-    status = berth_streaming_order(runner->path, &options, &wanted, &order, complaint);
-    if (order != NULL) options.order = order;
-  }
+  berth_streaming_options_t wanted = runner->options.streaming;
+  wanted.align = options.align;
   berth_subject_t subject;
-  if (status == BERTH_OK) {
-    status = berth_subject_open(runner->path, &options, &subject, complaint);
-  }
-  free(order);
+  status = berth_streaming_subject_open(runner->path, &options, &wanted, &subject, complaint);
   if (status == BERTH_OK) {
     berth_complain(complaint, "%s: out of memory", runner->path);
     runner->streaming = calloc(1, sizeof *runner->streaming);

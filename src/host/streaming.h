@@ -32,7 +32,7 @@ typedef struct berth_streaming_options {
   bool pull_outputs;   /* and takes outputs so */
   uint32_t align;      /* 0: 16 */
   uint64_t work_limit; /* of the search for runs, as in berth_stream_search_options_t */
-  bool keep_order;     /* for berth_streaming_order: the file's order it is */
+  bool keep_order;     /* the file's order it is (streaming_order.h) */
 } berth_streaming_options_t;
 
 /* One way that was tried. */

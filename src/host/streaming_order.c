@@ -207,9 +207,11 @@ static berth_status_t choose(trying_t *t, uint32_t **order) {
   return BERTH_OK;
 }
 
-berth_status_t berth_streaming_order(const char *path, const berth_subject_options_t *options,
-                                     const berth_streaming_options_t *wanted, uint32_t **order,
-                                     berth_complaint_t *complaint) {
+/* `*order`, on the heap, is the one with the smallest peak; NULL: the file's, or the one that the
+ * options say. Errors: MEMORY; whatever else is wrong with the model is left to who opens it. */
+static berth_status_t find_best(const char *path, const berth_subject_options_t *options,
+                                const berth_streaming_options_t *wanted, uint32_t **order,
+                                berth_complaint_t *complaint) {
   *order = NULL;
   if (wanted->mode == BERTH_STREAMING_OFF || wanted->keep_order || options->best_order ||
       options->order != NULL || berth_what_if_any(&options->what_if)) {
@@ -242,5 +244,20 @@ berth_status_t berth_streaming_order(const char *path, const berth_subject_optio
   free(t.best);
   free(t.tried);
   free(t.done);
+  return status;
+}
+
+berth_status_t berth_streaming_subject_open(const char *path,
+                                            const berth_subject_options_t *options,
+                                            const berth_streaming_options_t *wanted,
+                                            berth_subject_t *subject,
+                                            berth_complaint_t *complaint) {
+  berth_subject_options_t ordered = *options;
+  uint32_t *order;
+  berth_status_t status = find_best(path, options, wanted, &order, complaint);
+  if (status != BERTH_OK) return status;
+  if (order != NULL) ordered.order = order;
+  status = berth_subject_open(path, &ordered, subject, complaint);
+  free(order);
   return status;
 }

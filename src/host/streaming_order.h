@@ -4,12 +4,13 @@
 
 #include "host/streaming.h"
 
-/* Tries other orders than the file's, if `options` leave the order open and `wanted` asks for
- * streaming: `*order` (on the heap) is the one with the smallest peak, NULL if that is the file's.
- * To be given as options.order to whoever opens the model to stream it. Errors: MEMORY; whatever
- * else is wrong with the model is left to that. */
-berth_status_t berth_streaming_order(const char *path, const berth_subject_options_t *options,
-                                     const berth_streaming_options_t *wanted, uint32_t **order,
-                                     berth_complaint_t *complaint);
+/* Opens a file as berth_subject_open does. If `options` leave the order open and `wanted` asks for
+ * streaming, other orders than the file's are tried, and the model is opened in the one with the
+ * smallest peak (subject->order; NULL if that is the file's). Errors: those of berth_subject_open.
+ */
+berth_status_t berth_streaming_subject_open(const char *path,
+                                            const berth_subject_options_t *options,
+                                            const berth_streaming_options_t *wanted,
+                                            berth_subject_t *subject, berth_complaint_t *complaint);
 
 #endif

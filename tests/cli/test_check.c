@@ -73,6 +73,23 @@ static void a_plan_in_another_way_has_a_limit_too(void **state) {
   assert_refused("berth check " MODEL " --max-arena 1K --runtime berth --order best", 2, "--order");
 }
 
+/* No shipped model is streamed in another order than its file's. */
+static void a_streamed_plan_is_checked_in_the_order_that_it_has(void **state) {
+  (void)state;
+  assert_status(
+      "f=${BERTH_SHARED:-../shared}/corpus/mediapipe/face_detection_full_range/"
+      "model.tflite; if [ ! -f $f ]; then echo skipped; exit; fi; "
+      "berth plan $f --stream max --json >$dir/plan && grep -q '\"order\": ' $dir/plan && "
+      "berth check $f --stream max --max-arena 1K --json >$dir/check; test $? = 3 && "
+      "grep -m 1 '\"peak_bytes\"' $dir/plan | tr -dc 0-9 >$dir/peak && "
+      "grep '\"arena_bytes\"' $dir/check | tr -dc 0-9 | cmp - $dir/peak",
+      0);
+  if (strcmp(out, "skipped\n") == 0) {
+    print_message("skipped: there is no corpus in ../shared\n");
+    skip();
+  }
+}
+
 static void what_is_unknown_is_undecided_and_what_is_wrong_is_refused(void **state) {
   (void)state;
   assert_status("berth check models/custom_op.tflite --max-arena 1M", 4);
@@ -178,6 +195,7 @@ int main(void) {
       cmocka_unit_test(stock_tflms_need_is_the_measured_one),
       cmocka_unit_test(stock_tflites_need_is_its_forecast),
       cmocka_unit_test(a_plan_in_another_way_has_a_limit_too),
+      cmocka_unit_test(a_streamed_plan_is_checked_in_the_order_that_it_has),
       cmocka_unit_test(what_is_unknown_is_undecided_and_what_is_wrong_is_refused),
       cmocka_unit_test(the_cmake_function_makes_a_test_that_fails_over_the_limit),
       cmocka_unit_test(the_action_fails_if_one_of_its_models_is_over),
