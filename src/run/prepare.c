@@ -231,10 +231,7 @@ static berth_status_t check_inputs(berth_job_t *job) {
       for (uint32_t i = 0; i < call.op.inputs.count; i++) {
         berth_value_t input = berth_input(&call, i);
         if (!input.present || !input.known || input.bytes == 0 || input.data != NULL) continue;
-        uint32_t flat = berth_run_tensor_index(interpreter, s, input.index);
-        const berth_graph_tensor_t *tensor = &job->graph.tensors[flat];
         /* Within a run that is streamed, a view has no memory: its readers see what it views. */
-        if (tensor->producer != BERTH_NOBODY && interpreter->options.stream != NULL) continue;
         if (berth_job_is_unseen(job, berth_run_tensor_index(interpreter, s, input.index))) continue;
         berth_run_log(interpreter, BERTH_EVENT_REFUSED, s, op, input.index, 0,
                       "reads a tensor that has no value");

@@ -144,11 +144,46 @@ static void without_reuse_every_tensor_is_float32(void **state) {
   check_shown(*state, true);
 }
 
+/* What nothing writes has no value, also where it is shown behind a DEQUANTIZE, and in a streamed
+ * plan, in which views have none either. */
+static void a_constant_without_data_is_refused(void **state) {
+  fixture_t *fixture = *state;
+  uint8_t *file = malloc((size_t)fixture->map.size);
+  assert_non_null(file);
+  uint32_t steps = berth_model_subgraph(&fixture->model, 0).operator_count, tried = 0;
+  const berth_stream_run_t whole = {.first = 0, .last = steps - 1, .block = 1};
+  const berth_stream_plan_t plans[] = {{.step_count = steps},
+                                       {.step_count = steps, .runs = &whole, .run_count = 1}};
+  for (uint32_t step = 0; step < steps; step++) {
+    berth_operator_t op = berth_model_operator(&fixture->model, 0, step);
+    if (op.code != BERTH_BUILTIN_DEQUANTIZE) continue;
+    berth_tensor_t tensor =
+        berth_model_tensor(&fixture->model, 0, (uint32_t)berth_vector_int(op.inputs, 0));
+    berth_bytes_t data = berth_model_tensor_data(&fixture->model, &tensor);
+    memcpy(file, fixture->map.data, (size_t)fixture->map.size);
+    memset(file + (data.data - fixture->map.data) - 4, 0, 4); /* its length comes before it */
+    berth_model_t model;
+    assert_int_equal(berth_model_open(file, fixture->map.size, &model, NULL), BERTH_OK);
+    for (uint32_t way = 0; way < 3; way++) {
+      berth_interpreter_options_t options = {.kernels = berth_kernels};
+      if (way > 0) options.stream = &plans[way - 1];
+      berth_memories_t memories = {.activations = {fixture->memory, BLOCK}};
+      berth_interpreter_t interpreter;
+      assert_int_equal(berth_interpreter_init(&interpreter, &model, &options, &memories), BERTH_OK);
+      assert_int_equal(berth_interpreter_prepare(&interpreter), BERTH_ERROR_OPERATOR);
+      tried++;
+    }
+  }
+  assert_true(tried > 30);
+  free(file);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_result_is_that_of_float32_weights_in_less_memory),
       cmocka_unit_test(folded_tensors_are_shown_as_their_float16_constants),
       cmocka_unit_test(without_reuse_every_tensor_is_float32),
+      cmocka_unit_test(a_constant_without_data_is_refused),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
