@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TENSORS_TRIED 3u               /* float tensors of the peak that are tried alone */
-#define OUTPUTS_TRIED 16u              /* outputs that are tried alone */
-#define SEARCH_WORK   UINT64_C(300000) /* for runs to stream: a few tenths of a second */
+#define TENSORS_TRIED 3u              /* float tensors of the peak that are tried alone */
+#define OUTPUTS_TRIED 16u             /* outputs that are tried alone */
+#define SEARCH_WORK   UINT64_C(50000) /* for runs to stream: a tenth of a second */
 
 static bool is_float(berth_tensor_type_t type) {
   return type == BERTH_TYPE_FLOAT32 || type == BERTH_TYPE_FLOAT16;
@@ -315,49 +315,39 @@ static berth_status_t advise_clean(berth_advising_t *advising) {
 
 /* ---- Streaming ------------------------------------------------------------------------------- */
 
-/* Takes the last line back if one of these topics has as small a peak: it would be no news. */
-static void drop_if_no_news(berth_advising_t *advising, const char *topic, const char *other) {
+static void drop_line(berth_advices_t *advices, uint32_t index) {
+  free(advices->lines[index].command);
+  advices->count--;
+  memmove(&advices->lines[index], &advices->lines[index + 1],
+          (advices->count - index) * sizeof *advices->lines);
+}
+
+/* Takes the last line back if one of these topics, but for line `except`, has as small a peak: it
+ * would be no news. */
+static void drop_if_no_news(berth_advising_t *advising, const char *topic, const char *other,
+                            uint32_t except) {
   berth_advices_t *advices = advising->advices;
-  const berth_advice_t *last = &advices->lines[advices->count - 1];
-  for (uint32_t i = 0; i + 1 < advices->count; i++) {
+  uint32_t last = advices->count - 1;
+  for (uint32_t i = 0; i < last; i++) {
     const berth_advice_t *line = &advices->lines[i];
     bool meant = strcmp(line->topic, topic) == 0 || strcmp(line->topic, other) == 0;
-    if (!meant || line->peak > last->peak) continue;
-    free(last->command);
-    advices->count--;
+    if (!meant || i == except || line->peak > advices->lines[last].peak) continue;
+    drop_line(advices, last);
     return;
   }
 }
 
-/* With another order as well, which berth optimize can write; no search more if one was long. */
-static berth_status_t try_order(berth_advising_t *advising, berth_settings_t changed) {
-  uint32_t before = advising->advices->count;
-  uint64_t searched = advising->searched;
-  if (changed.subject.best_order || searched > SEARCH_WORK) return BERTH_OK;
-  changed.subject.best_order = true;
-  berth_status_t status = berth_advise_replan(
-      advising, &changed,
-      "run operators row by row and in another order (which berth optimize writes)",
-      "--order best --stream auto");
-  if (advising->searched < searched) advising->searched = searched;
-  if (status == BERTH_OK && advising->advices->count > before) {
-    drop_if_no_news(advising, "stream", "order");
-  }
-  return status;
-}
-
+/* Tries other orders as well, by itself (streaming_order.h). */
 static berth_status_t advise_streaming(berth_advising_t *advising) {
   berth_settings_t changed = *advising->settings;
   advising->searched = 0;
   changed.subject.share = false; /* a streamed plan has its own */
   switch (changed.streaming.mode) {
-  case BERTH_STREAMING_OFF: {
+  case BERTH_STREAMING_OFF:
     changed.streaming.mode = BERTH_STREAMING_AUTO;
-    berth_status_t status = berth_advise_replan(
-        advising, &changed, "run operators row by row where it pays (in Berth's runtime)",
-        "--stream auto");
-    return status == BERTH_OK ? try_order(advising, changed) : status;
-  }
+    return berth_advise_replan(advising, &changed,
+                               "run operators row by row where it pays (in Berth's runtime)",
+                               "--stream auto");
   case BERTH_STREAMING_AUTO:
     changed.streaming.mode = BERTH_STREAMING_MAX;
     return berth_advise_replan(advising, &changed,
@@ -369,45 +359,46 @@ static berth_status_t advise_streaming(berth_advising_t *advising) {
 }
 
 /* Tries one way more to give inputs or to take outputs; no line if it is no better than those
- * before. */
-static berth_status_t try_ends(berth_advising_t *advising, const berth_settings_t *changed,
-                               const char *what, const char *how) {
+ * before, but for line `except`. */
+static berth_status_t try_ends(berth_advising_t *advising, berth_settings_t changed, bool push,
+                               bool pull, uint32_t except) {
   uint32_t before = advising->advices->count;
   bool streamed = advising->settings->streaming.mode != BERTH_STREAMING_OFF;
+  const char *what = push && pull ? "give inputs and take outputs row by row (in Berth's runtime)"
+                     : push       ? "give inputs row by row, as a camera does (in Berth's runtime)"
+                                  : "take outputs row by row (in Berth's runtime)";
   char options[64];
-  snprintf(options, sizeof options, "%s%s", streamed ? "" : "--stream auto ", how);
-  berth_status_t status = berth_advise_replan(advising, changed, what, options);
+  snprintf(options, sizeof options, "%s%s%s%s", streamed ? "" : "--stream auto ",
+           push ? "--stream-input" : "", push && pull ? " " : "", pull ? "--stream-output" : "");
+  changed.streaming.push_inputs |= push;
+  changed.streaming.pull_outputs |= pull;
+  berth_status_t status = berth_advise_replan(advising, &changed, what, options);
   if (status == BERTH_OK && advising->advices->count > before) {
-    drop_if_no_news(advising, "stream", "stream-ends");
+    drop_if_no_news(advising, "stream", "stream-ends", except);
   }
   return status;
 }
 
-/* Takes more searches: not if the first one was long. */
+/* Each takes a search more: none if the first one was long, and both ends together first, since one
+ * alone saves nothing if they don't. */
 static berth_status_t advise_ends(berth_advising_t *advising) {
   berth_settings_t changed = *advising->settings;
-  const berth_streaming_options_t now = changed.streaming;
-  berth_status_t status = BERTH_OK;
+  berth_advices_t *advices = advising->advices;
+  bool pushed = changed.streaming.push_inputs, pulled = changed.streaming.pull_outputs;
   if (advising->searched > SEARCH_WORK || changed.subject.keep_inputs) return BERTH_OK;
   changed.subject.share = false;
-  if (now.mode == BERTH_STREAMING_OFF) changed.streaming.mode = BERTH_STREAMING_AUTO;
-  changed.streaming.push_inputs = true;
-  if (!now.push_inputs) {
-    status =
-        try_ends(advising, &changed,
-                 "give inputs row by row, as a camera does (in Berth's runtime)", "--stream-input");
-  }
-  changed.streaming.push_inputs = now.push_inputs;
-  changed.streaming.pull_outputs = true;
-  if (status == BERTH_OK && !now.pull_outputs) {
-    status = try_ends(advising, &changed, "take outputs row by row (in Berth's runtime)",
-                      "--stream-output");
-  }
-  changed.streaming.push_inputs = true;
-  if (status == BERTH_OK && !now.pull_outputs && !now.push_inputs) {
-    status =
-        try_ends(advising, &changed, "give inputs and take outputs row by row (in Berth's runtime)",
-                 "--stream-input --stream-output");
+  if (changed.streaming.mode == BERTH_STREAMING_OFF) changed.streaming.mode = BERTH_STREAMING_AUTO;
+  if (pushed && pulled) return BERTH_OK;
+  if (pushed || pulled) return try_ends(advising, changed, !pushed, !pulled, BERTH_NOBODY);
+  uint32_t both = advices->count;
+  berth_status_t status = try_ends(advising, changed, true, true, BERTH_NOBODY);
+  if (status != BERTH_OK || advices->count == both) return status;
+  status = try_ends(advising, changed, true, false, both);
+  if (status == BERTH_OK) status = try_ends(advising, changed, false, true, both);
+  for (uint32_t i = both + 1; i < advices->count; i++) { /* what asks for less, and saves as much */
+    if (advices->lines[i].peak > advices->lines[both].peak) continue;
+    drop_line(advices, both);
+    break;
   }
   return status;
 }
@@ -453,7 +444,7 @@ static berth_status_t advise_order(berth_advising_t *advising) {
                                "run the operators in another order, outputs over inputs",
                                "--order best --overlap inplace");
   if (status == BERTH_OK && advising->advices->count > before) {
-    drop_if_no_news(advising, "order", "overlap");
+    drop_if_no_news(advising, "order", "overlap", BERTH_NOBODY);
   }
   return status;
 }
