@@ -142,8 +142,11 @@ typedef struct berth_guard {
 berth_status_t berth_guard_bytes(const berth_interpreter_t *interpreter, uint32_t before,
                                  uint32_t after, uint64_t *bytes);
 
-/* Attaches a guard until the next prepare. `report` is called for every
- * finding, at most once for each operator and fault in an invoke. Errors: as above, MEMORY. */
+/* Attaches a guard until the next prepare, in place of another one. `memory` is the caller's, as
+ * large as berth_guard_bytes says and aligned to 16, and must last as long; the options are set
+ * afterwards. `report` (may be NULL) is called for every finding, at most once for each operator
+ * and fault in an invoke. Errors: as above, MEMORY; ARGUMENT also within an invoke that waits for
+ * rows. */
 berth_status_t berth_guard_attach(berth_guard_t *guard, berth_interpreter_t *interpreter,
                                   uint32_t before, uint32_t after, void *memory, uint64_t bytes,
                                   berth_guard_report_t report, void *user);

@@ -143,6 +143,7 @@ berth_status_t berth_guard_attach(berth_guard_t *guard, berth_interpreter_t *int
   uint64_t needed, each[PARTS];
   berth_status_t status = berth_guard_bytes(interpreter, before, after, &needed);
   if (status != BERTH_OK) return status;
+  if (interpreter->progress.waiting) return BERTH_ERROR_ARGUMENT; /* it has not seen the start */
   if (bytes < needed) return BERTH_ERROR_MEMORY;
   berth_guard_t new;
   memset(&new, 0, sizeof new);

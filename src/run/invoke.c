@@ -326,7 +326,7 @@ static uint32_t take(berth_interpreter_t *interpreter, const uint8_t *rows, uint
 
 /* Runs it all again for the guard, which has seen something in passing. Rows that were pushed come
  * from the guard; the caller has been told everything. */
-static void repeat(berth_interpreter_t *interpreter) {
+static berth_status_t repeat(berth_interpreter_t *interpreter) {
   berth_interpreter_options_t told = interpreter->options;
   interpreter->options.observe = NULL;
   interpreter->options.observe_rows = NULL;
@@ -344,13 +344,17 @@ static void repeat(berth_interpreter_t *interpreter) {
     status = advance(interpreter);
   }
   interpreter->options = told;
+  return status;
 }
 
 /* What is to be done when an invoke is over, or waits for rows. */
 static berth_status_t settle(berth_interpreter_t *interpreter, berth_status_t status) {
   bool over = status != BERTH_OK || !interpreter->progress.waiting;
   if (is_guarded(interpreter) && over && status != BERTH_ERROR_CANCELLED) {
-    while (interpreter->guard->over(interpreter->guard)) repeat(interpreter);
+    while (interpreter->guard->over(interpreter->guard)) {
+      berth_status_t again = repeat(interpreter); /* the outputs are those of this one */
+      if (status == BERTH_OK) status = again;
+    }
   }
   if (status != BERTH_OK) memset(&interpreter->progress, 0, sizeof interpreter->progress);
   return status;

@@ -57,6 +57,14 @@ static berth_status_t write_the_input(berth_call_t *call) {
   return BERTH_OK;
 }
 
+/* Leaves a byte of row 3, which is suspicious; when it is to begin anew, it fails. */
+static bool has_left;
+static berth_status_t leave_and_fail(berth_call_t *call) {
+  if (has_left && call->first_row == 0) return berth_refuse(call, "fails the second time");
+  has_left = has_left || call->first_row == 3;
+  return leave_a_byte(call);
+}
+
 /* A MEAN that forgets to begin: it counts on what is in its scratch. */
 static berth_status_t begin_nothing(berth_call_t *call) {
   (void)call;
@@ -66,6 +74,7 @@ static berth_status_t begin_nothing(berth_call_t *call) {
 /* ---- The network ----------------------------------------------------------------------------- */
 
 typedef struct found {
+  berth_status_t status; /* of the invoke */
   uint32_t count;
   berth_guard_finding_t first;
 } found_t;
@@ -134,12 +143,17 @@ static found_t find(const berth_kernel_t *custom, bool push, bool fast) {
   uint8_t frame[8 * 3 * 4];
   for (uint32_t i = 0; i < sizeof frame; i++) frame[i] = (uint8_t)(i * 37);
   if (push) {
-    for (uint32_t row = 0; row < 8; row++)
-      assert_int_equal(berth_interpreter_push_rows(&interpreter, 0, frame + row * 12u, 1, NULL),
-                       BERTH_OK);
+    for (uint32_t row = 0; row < 8; row++) {
+      found.status = berth_interpreter_push_rows(&interpreter, 0, frame + row * 12u, 1, NULL);
+      if (row == 7) break;
+      assert_int_equal(found.status, BERTH_OK);
+      berth_guard_t late;
+      assert_int_equal(berth_guard_attach(&late, &interpreter, 0, 0, room, bytes, NULL, NULL),
+                       BERTH_ERROR_ARGUMENT);
+    }
   } else {
     memcpy(berth_interpreter_input(&interpreter, 0).data, frame, sizeof frame);
-    assert_int_equal(berth_interpreter_invoke(&interpreter), BERTH_OK);
+    found.status = berth_interpreter_invoke(&interpreter);
   }
   streamed_close(&s);
   free(room);
@@ -150,6 +164,8 @@ static found_t find(const berth_kernel_t *custom, bool push, bool fast) {
 
 static found_t find_both(const berth_kernel_t *custom) {
   found_t pushed = find(custom, true, false), found = find(custom, false, false);
+  assert_int_equal(pushed.status, BERTH_OK);
+  assert_int_equal(found.status, BERTH_OK);
   assert_int_equal(pushed.count > 0, found.count > 0);
   assert_int_equal(pushed.first.fault, found.first.fault);
   return found;
@@ -159,6 +175,7 @@ static found_t find_both(const berth_kernel_t *custom) {
 static void find_fast(const berth_kernel_t *custom, const found_t *found) {
   for (int push = 0; push < 2; push++) {
     found_t fast = find(custom, push, true);
+    assert_int_equal(fast.status, BERTH_OK);
     assert_int_equal(fast.count, found->count);
     assert_memory_equal(&fast.first, &found->first, sizeof fast.first);
   }
@@ -235,6 +252,15 @@ static void sums_must_not_begin_with_what_is_in_the_scratch(void **state) {
   assert_int_equal(found.first.fault, BERTH_GUARD_STALE_READ);
 }
 
+static void a_repetition_that_fails_is_a_failure(void **state) {
+  (void)state;
+  berth_kernel_t bad = relu6(leave_and_fail);
+  for (int push = 0; push < 2; push++) {
+    has_left = false;
+    assert_int_equal(find(&bad, push, true).status, BERTH_ERROR_OPERATOR);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(operators_that_keep_their_contract_are_not_blamed),
@@ -243,6 +269,7 @@ int main(void) {
       cmocka_unit_test(a_row_that_is_done_must_not_be_written),
       cmocka_unit_test(an_input_row_must_not_be_written),
       cmocka_unit_test(sums_must_not_begin_with_what_is_in_the_scratch),
+      cmocka_unit_test(a_repetition_that_fails_is_a_failure),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
