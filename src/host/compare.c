@@ -50,7 +50,6 @@ static bool observe(void *user, const berth_interpreter_t *interpreter, uint32_t
   return true;
 }
 
-/* One run; the offsets that it used, if `offsets` is not NULL (of the main subgraph). */
 /* Rows of a streamed plan's tensors are gone before anybody could compare them. */
 static berth_status_t refuse_streamed(const berth_runner_t *runner, berth_complaint_t *complaint) {
   if (runner->streaming == NULL || runner->options.plan_path == NULL) return BERTH_OK;
@@ -59,6 +58,7 @@ static berth_status_t refuse_streamed(const berth_runner_t *runner, berth_compla
   return BERTH_ERROR_UNSUPPORTED;
 }
 
+/* One run; the offsets that it used, if `offsets` is not NULL (of the main subgraph). */
 static berth_status_t run(const char *path, const berth_runner_options_t *options, uint64_t seed,
                           trace_t *trace, int32_t *offsets, uint32_t offset_count,
                           berth_complaint_t *complaint) {

@@ -29,10 +29,11 @@ static bool print_lines(const berth_history_t *history, const char *model, FILE 
   bool first = true;
   for (uint32_t i = 0; i < history->count; i++) {
     const berth_history_line_t *line = &history->lines[i];
-    char label[96];
+    char date[48], label[96], accuracy[96];
     if (strcmp(line->model, model) != 0) continue;
     uint64_t change = line->peak > before ? line->peak - before : before - line->peak;
-    berth_text_table_cell(&table, "%.10s", line->date);
+    berth_text_table_cell(
+        &table, "%s", berth_printable(line->date, strnlen(line->date, 10), 10, date, sizeof date));
     berth_text_table_cell(
         &table, "%s", berth_printable(line->label, strlen(line->label), 20, label, sizeof label));
     berth_text_table_cell(&table, "%s", berth_grouped(line->peak).text);
@@ -47,7 +48,9 @@ static bool print_lines(const berth_history_t *history, const char *model, FILE 
     } else {
       berth_text_table_cell(&table, "-");
     }
-    berth_text_table_cell(&table, "%s", line->accuracy);
+    berth_text_table_cell(
+        &table, "%s",
+        berth_printable(line->accuracy, strlen(line->accuracy), 20, accuracy, sizeof accuracy));
     before = line->peak;
     first = false;
   }

@@ -57,7 +57,7 @@ static void print_proof(const berth_proof_t *proof, FILE *stream) {
         "               %u operator%s without a kernel (%s%s): proven for whatever computes its\n"
         "               outputs from its inputs alone\n",
         proof->stand_ins, proof->stand_ins == 1 ? "" : "s", proof->stand_in_name,
-        proof->stand_ins == 1 ? "" : " and others");
+        proof->stand_in_kinds == 1 ? "" : " and others");
   }
   print_rehearsal(proof, stream);
 }

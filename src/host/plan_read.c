@@ -74,17 +74,19 @@ static bool take_number(const berth_json_reader_t *reader, const char *path, ent
     const char *name;
     int64_t *to;
     bool *has;
-  } fields[] = {{"tensor", &entry->tensor, &entry->has_tensor},
-                {"offset", &entry->offset, &entry->has_offset},
-                {"subgraph", &entry->subgraph, NULL},
-                {"size", &entry->stated.size, NULL},
-                {"first", &entry->stated.first, NULL},
-                {"last", &entry->stated.last, NULL}};
+    int64_t least; /* of the others is told which tensor there isn't */
+  } fields[] = {{"tensor", &entry->tensor, &entry->has_tensor, INT64_MIN},
+                {"offset", &entry->offset, &entry->has_offset, INT64_MIN},
+                {"subgraph", &entry->subgraph, NULL, INT64_MIN},
+                {"size", &entry->stated.size, NULL, 0},
+                {"first", &entry->stated.first, NULL, 0},
+                {"last", &entry->stated.last, NULL, 0}};
   enum { COUNT = sizeof fields / sizeof *fields };
   int field = 0;
   while (field < COUNT && !berth_json_key_is(reader, fields[field].name)) field++;
   if (field == COUNT || reader->token == BERTH_JSON_WORD) return true; /* null: none */
-  if (reader->token != BERTH_JSON_NUMBER || !reader->is_whole) {
+  if (reader->token != BERTH_JSON_NUMBER || !reader->is_whole ||
+      reader->number < fields[field].least) {
     berth_complain(complaint, "%s: line %llu: %.*s is no whole number in range", path,
                    (unsigned long long)berth_json_line(reader), (int)reader->key_length,
                    reader->key);

@@ -126,21 +126,18 @@ static void note_fault(const play_t *play, berth_proof_t *proof) {
            reader, (unsigned long long)fault->byte, fault->tensor, writer);
 }
 
-/* Everything in the arena, and one run in it without values. That TFLM doesn't take the model is no
- * failure; there is nothing to play then. */
+/* Everything in the arena, and one run in it without values. That TFLM doesn't take the model, or
+ * that it is too large to be played, is a failure only for a plan that nothing else proves. */
 static berth_status_t open_play(const berth_model_t *model, const berth_proof_options_t *options,
                                 play_t *play, berth_proof_t *proof, berth_complaint_t *complaint) {
   berth_status_t status = berth_tflm_forecast(model, &options->stock, &play->stock, NULL);
   play->model = model;
   play->forecast = status == BERTH_OK;
-  if (status == BERTH_ERROR_MEMORY) {
-    berth_complain(complaint, "out of memory");
-    return status;
+  if (status == BERTH_OK) {
+    status = berth_rehearsal_open(model, play->stock.buffers, play->stock.buffer_count,
+                                  &play->rehearsal);
+    play->open = status == BERTH_OK;
   }
-  if (status != BERTH_OK) return BERTH_OK;
-  status =
-      berth_rehearsal_open(model, play->stock.buffers, play->stock.buffer_count, &play->rehearsal);
-  play->open = status == BERTH_OK;
   if (play->open) status = berth_rehearsal_play(&play->rehearsal);
   if (status == BERTH_OK) {
     proof->rehearsed = true;
@@ -150,7 +147,7 @@ static berth_status_t open_play(const berth_model_t *model, const berth_proof_op
     if (play->rehearsal.faulty) note_fault(play, proof);
     return BERTH_OK;
   }
-  if (!options->foreign && status != BERTH_ERROR_MEMORY) return BERTH_OK; /* too large */
+  if (!options->foreign && status != BERTH_ERROR_MEMORY) return BERTH_OK;
   berth_complain(complaint, "the plan cannot be played to prove it: %s", berth_status_text(status));
   return status < 0 ? status : BERTH_ERROR_UNSUPPORTED;
 }
@@ -309,6 +306,7 @@ static berth_status_t make_stand_ins(const char *original, berth_stand_ins_t *st
     return status;
   }
   proof->stand_ins = stand_ins->operators;
+  proof->stand_in_kinds = stand_ins->count;
   if (stand_ins->count > 0) {
     const berth_kernel_t *first = stand_ins->customs[0];
     const char *name =

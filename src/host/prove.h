@@ -47,11 +47,12 @@ typedef struct berth_proof {
                         largest magnitude */
   uint32_t findings; /* of the guard */
   char finding[512]; /* the first of them in words */
-  uint32_t stand_ins;     /* operators that something else stood in for */
-  char stand_in_name[64]; /* of the first of them, printable */
-  bool rehearsed;         /* the plan was played in stock TFLM's arena; likewise below */
-  bool with_bytes;        /* and the bytes of each run with it */
-  uint32_t played;        /* operators */
+  uint32_t stand_ins;      /* operators that something else stood in for */
+  uint32_t stand_in_kinds; /* of operators among them */
+  char stand_in_name[64];  /* of the first of them, printable */
+  bool rehearsed;          /* the plan was played in stock TFLM's arena; likewise below */
+  bool with_bytes;         /* and the bytes of each run with it */
+  uint32_t played;         /* operators */
   uint32_t in_order; /* of them, those with an output over an operand, played access by access */
   uint64_t checked;  /* bytes read in one run */
   bool clobbered;    /* something was read that had been overwritten: */

@@ -400,7 +400,6 @@ static void mark(survey_t *s) {
   while (s->pending_count > 0 && s->status == BERTH_OK) {
     place_t place = s->pending[--s->pending_count];
     object_t *object = find(s, place.position);
-
     if (object != NULL) {
       keep_object(s, object);
     } else {

@@ -298,19 +298,16 @@ const char *berth_stock_diagonal_reason(berth_builtin_t code) {
   case BERTH_BUILTIN_DEPTHWISE_CONV_2D:
   case BERTH_BUILTIN_AVERAGE_POOL_2D:
   case BERTH_BUILTIN_MAX_POOL_2D:
-    return "makes pixels in order, each from its window: a byte is written after the last window "
-           "that "
-           "has it";
+    return "makes pixels in order, each from its window: "
+           "a byte is written after the last window that has it";
   case BERTH_BUILTIN_FULLY_CONNECTED:
-    return "makes rows in order, each from one row of the input: a byte is written after its row "
-           "was "
-           "used";
+    return "makes rows in order, each from one row of the input: "
+           "a byte is written after its row was used";
   case BERTH_BUILTIN_PAD:
   case BERTH_BUILTIN_PADV2:
     return "copies elements in order: a byte is written after it was copied";
   default:
-    return "makes elements in order, each from the one at its place: a byte is written after it "
-           "was "
-           "read";
+    return "makes elements in order, each from the one at its place: "
+           "a byte is written after it was read";
   }
 }

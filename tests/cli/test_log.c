@@ -59,6 +59,16 @@ static void every_figure_has_its_trend(void **state) {
   assert_null(strstr(out, "trend"));
 }
 
+static void what_a_history_holds_is_printed_with_care(void **state) {
+  (void)state;
+  write_file("c.csv", "date,label,model,peak_bytes,arena_bytes,latency_ns,accuracy\n"
+                      "2026\x1b[1m,\x1b[2m,m.tflite,8,0,0,\x1b[3m\n");
+  assert_status("berth log m.tflite --history $dir/c.csv --show", 0);
+  assert_says(out, "\n2026?[1m  ?[2m ");
+  assert_says(out, " ?[3m\n");
+  assert_null(strchr(out, '\x1b'));
+}
+
 static void nothing_to_show_is_a_failure(void **state) {
   (void)state;
   assert_refused("berth log " MODEL " --history $dir/nowhere.csv --show", 1, "nowhere.csv: ");
@@ -96,6 +106,7 @@ int main(void) {
       cmocka_unit_test(each_call_appends_a_line_and_shows_the_trend),
       cmocka_unit_test(a_model_that_cannot_be_run_is_noted_without_arena_and_latency),
       cmocka_unit_test(every_figure_has_its_trend),
+      cmocka_unit_test(what_a_history_holds_is_printed_with_care),
       cmocka_unit_test(nothing_to_show_is_a_failure),
       cmocka_unit_test(bad_input_leaves_the_history_alone),
   };

@@ -108,8 +108,8 @@ static void a_model_with_other_inputs_is_no_result(void **state) {
 }
 
 /* MODEL with a diagonal plan for stock TFLM; `tensor`, if it is planned, lies `nearer` bytes before
- * its place. */
-static void write_diagonal(char *path, uint32_t tensor, int32_t nearer) {
+ * its place. The last `missing` offsets are left out. */
+static void write_diagonal(char *path, uint32_t tensor, int32_t nearer, uint32_t missing) {
   berth_host_map_t map;
   berth_model_t model;
   berth_edit_t edit;
@@ -122,7 +122,7 @@ static void write_diagonal(char *path, uint32_t tensor, int32_t nearer) {
   assert_true(plan.foreign && tensor < plan.count && plan.offsets[tensor] >= nearer);
   plan.offsets[tensor] -= nearer;
   assert_int_equal(berth_edit_open(&model, &edit), BERTH_OK);
-  assert_int_equal(berth_offline_put(&edit, plan.offsets, plan.count), BERTH_OK);
+  assert_int_equal(berth_offline_put(&edit, plan.offsets, plan.count - missing), BERTH_OK);
   assert_int_equal(berth_edit_bytes(&edit, NULL, &bytes, &size, NULL), BERTH_OK);
   int file = mkstemp(path);
   assert_true(file >= 0);
@@ -158,7 +158,7 @@ static void a_foreign_plan_is_proven_in_the_order_of_tflms_kernels(void **state)
   uint32_t tensor = first_reached();
   for (int32_t nearer = 0; nearer <= 16; nearer += 16) {
     char path[] = "/tmp/berth-prove-XXXXXX";
-    write_diagonal(path, tensor, nearer);
+    write_diagonal(path, tensor, nearer, 0);
     berth_complaint_t complaint;
     berth_proof_options_t options = {
         .seeds = 1, .invokes = 2, .foreign = true, .stock = {.abi = BERTH_ABI_ARM}};
@@ -176,6 +176,21 @@ static void a_foreign_plan_is_proven_in_the_order_of_tflms_kernels(void **state)
   }
 }
 
+/* Such a plan is proven by nothing else. */
+static void a_foreign_plan_that_cannot_be_played_is_not_proven(void **state) {
+  (void)state;
+  char path[] = "/tmp/berth-prove-XXXXXX";
+  write_diagonal(path, first_reached(), 0, 1); /* stock TFLM refuses it */
+  berth_complaint_t complaint;
+  berth_proof_options_t options = {
+      .seeds = 1, .invokes = 1, .foreign = true, .stock = {.abi = BERTH_ABI_ARM}};
+  berth_proof_t proof;
+  berth_status_t status = berth_prove(MODEL, path, &options, &proof, &complaint);
+  unlink(path);
+  assert_int_equal(status, BERTH_ERROR_FORMAT);
+  assert_non_null(strstr(complaint.text, "cannot be played"));
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_model_equals_itself),
@@ -183,6 +198,7 @@ int main(void) {
       cmocka_unit_test(a_large_difference_is_no_rounding),
       cmocka_unit_test(an_equal_copy_is_no_difference),
       cmocka_unit_test(a_foreign_plan_is_proven_in_the_order_of_tflms_kernels),
+      cmocka_unit_test(a_foreign_plan_that_cannot_be_played_is_not_proven),
       cmocka_unit_test(a_model_with_other_inputs_is_no_result),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
