@@ -9,7 +9,8 @@
  * contract.h. With the search, it shares the row schedule, which is the interpreter's as well, and
  * nothing else.
  *
- * Cost: all bytes written and read, divided by the granule.
+ * Cost: all bytes written and read, divided by the granule. The map is no larger than 1 GiB: what
+ * would need more is refused, as a plan that nobody has checked.
  */
 #include "host/streaming_verify.h"
 #include <inttypes.h>
@@ -17,6 +18,7 @@
 #include <string.h>
 
 #define NOBODYS 0u
+#define MOST    (UINT64_C(1) << 28) /* granules, and rows of all tensors, that are followed */
 
 typedef struct following {
   berth_streaming_t *s;
@@ -319,13 +321,18 @@ berth_status_t berth_streaming_verify(berth_streaming_t *s, const berth_placemen
   if (s->network.model == NULL) return BERTH_OK; /* a model without operators */
   berth_subgraph_t subgraph = berth_model_subgraph(s->network.model, 0);
   following_t f = {.s = s, .placements = placements, .complaint = complaint};
-  uint64_t end = 0;
+  uint64_t end = 0, rows = 0;
+  for (uint32_t i = 0; i < subgraph.tensor_count; i++) rows += s->tensors[i].rows;
   for (uint32_t i = 0; i < s->buffer_count; i++) {
     uint64_t top = placements[i].offset + s->buffers[i].size;
     if (top > end) end = top;
   }
   f.granule = granule_of(s, placements, subgraph.tensor_count);
   f.granules = end / f.granule + 1;
+  if (f.granules > MOST || rows > MOST) {
+    berth_complain(complaint, "%s: is too large for a streamed plan to be checked", s->path);
+    return BERTH_ERROR_UNSUPPORTED;
+  }
   size_t parts = (size_t)subgraph.operator_count * BERTH_SCRATCH_MAX;
   f.owners = calloc((size_t)f.granules, sizeof *f.owners);
   f.names = calloc((size_t)subgraph.tensor_count + 1, sizeof *f.names);

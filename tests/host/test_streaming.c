@@ -88,10 +88,21 @@ static void a_buffer_in_another_ones_place_is_found(void **state) {
   release(&it);
 }
 
+/* The verifier's map grows with the plan: there is an end, and it is no want of memory. */
+static void a_plan_that_is_too_large_to_be_followed_is_refused(void **state) {
+  (void)state;
+  planned_t it = {0};
+  make(&it, false);
+  it.outcome.plan.placements[0].offset += UINT64_C(1) << 44;
+  assert_int_equal(verify(&it), BERTH_ERROR_UNSUPPORTED);
+  release(&it);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_streamed_plan_is_right_and_needs_less_than_the_load),
       cmocka_unit_test(a_buffer_in_another_ones_place_is_found),
+      cmocka_unit_test(a_plan_that_is_too_large_to_be_followed_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
