@@ -174,17 +174,22 @@ static int check_plan(const options_t *options, berth_subject_t *subject) {
                    options->second);
     status = BERTH_ERROR_UNSUPPORTED;
   }
-  berth_saved_streaming_free(&saved);
+  if (status == BERTH_OK && !own) {
+    status = berth_saved_order_check(&saved, options->second, &subject->model, &complaint);
+  }
   if (status != BERTH_OK) {
+    berth_saved_streaming_free(&saved);
     berth_offsets_free(&offsets);
     return failed(&complaint);
   }
   int result;
-  if (places_foldable(subject, &offsets)) {
-    berth_subject_options_t unfolded = options->subject;
+  bool unfolded = places_foldable(subject, &offsets);
+  if (unfolded || saved.order != NULL) {
+    berth_subject_options_t as_planned = options->subject;
     berth_subject_t whole;
-    unfolded.keep_foldable = true;
-    if (berth_subject_open(options->path, &unfolded, &whole, &complaint) == BERTH_OK) {
+    as_planned.keep_foldable = as_planned.keep_foldable || unfolded;
+    as_planned.order = saved.order;
+    if (berth_subject_open(options->path, &as_planned, &whole, &complaint) == BERTH_OK) {
       result = judge(options, &whole, &offsets, own);
       berth_subject_close(&whole);
     } else {
@@ -193,6 +198,7 @@ static int check_plan(const options_t *options, berth_subject_t *subject) {
   } else {
     result = judge(options, subject, &offsets, own);
   }
+  berth_saved_streaming_free(&saved);
   berth_offsets_free(&offsets);
   return result;
 }
@@ -208,7 +214,8 @@ int command_check_plan(int argc, char **argv) {
            "Checks a plan for a model: Berth's JSON or CSV (columns subgraph, tensor, offset), or\n"
            "the OfflineMemoryAllocation that the model itself carries. Says which tensors overlap\n"
            "in time and space, are misaligned, missing, or beyond the arena (--capacity), or were\n"
-           "planned for another size or other steps than the model's, if the plan says. Outputs\n"
+           "planned for another size or other steps than the model's, if the plan says. Steps are\n"
+           "those of the plan's order, where it has one (berth plan --order best). Outputs\n"
            "may lie on inputs where Berth's kernels permit it (--overlap none: nowhere). Exit\n"
            "status 3 if anything is wrong.\n");
       options_print(FOR_CHECK_PLAN, stdout);

@@ -50,11 +50,16 @@ static bool observe(void *user, const berth_interpreter_t *interpreter, uint32_t
   return true;
 }
 
-/* Rows of a streamed plan's tensors are gone before anybody could compare them. */
+/* Rows of a streamed plan's tensors are gone before anybody could compare them; with another order,
+ * the two runs have not the same tensors at the same time. */
 static berth_status_t refuse_streamed(const berth_runner_t *runner, berth_complaint_t *complaint) {
-  if (runner->streaming == NULL || runner->options.plan_path == NULL) return BERTH_OK;
-  berth_complain(complaint, "%s: is a streamed plan, whose tensors are never whole",
-                 runner->options.plan_path);
+  bool streamed = runner->streaming != NULL, ordered = runner->ordered.order != NULL;
+  if (runner->options.plan_path == NULL || !(streamed || ordered)) return BERTH_OK;
+  berth_complain(complaint, "%s: %s", runner->options.plan_path,
+                 streamed
+                     ? "is a streamed plan, whose tensors are never whole"
+                     : "has another order of operators than the file, so that operators cannot "
+                       "be compared one by one; berth run --plan --guard checks it");
   return BERTH_ERROR_UNSUPPORTED;
 }
 

@@ -124,6 +124,20 @@ static bool write_stream(const berth_plan_report_t *report, const char *lower, F
   return true;
 }
 
+/* The steps that the offsets are for, where they aren't those of the file. */
+static void write_order(const berth_subject_t *subject, const char *lower, FILE *stream) {
+  uint32_t steps = berth_model_subgraph(&subject->model, 0).operator_count;
+  fprintf(stream,
+          "\n/* The offsets are right only if operators run in this order: the file's operator of "
+          "each\n * step. */\n");
+  fprintf(stream, "static const uint32_t %s_order[] = {\n   ", lower);
+  for (uint32_t i = 0; i < steps; i++) {
+    fprintf(stream, " %" PRIu32 ",", subject->order[i]);
+    if (i % 16 == 15 && i + 1 < steps) fputs("\n   ", stream);
+  }
+  fputs("\n};\n", stream);
+}
+
 bool berth_plan_write_header(const berth_plan_report_t *report, const char *path, FILE *stream) {
   const berth_subject_t *subject = report->subject;
   const berth_plan_t *plan = &report->outcome->plan;
@@ -165,6 +179,7 @@ bool berth_plan_write_header(const berth_plan_report_t *report, const char *path
     }
     fputs(subject->problem.buffer_count == 0 ? " 0\n};\n" : "\n};\n", stream);
   }
+  if (!streamed && subject->order != NULL) write_order(subject, lower, stream);
   bool written = !streamed || (write_tensor_offsets(report, lower, stream) &&
                                write_stream(report, lower, stream));
   fputs("\n#endif\n", stream);

@@ -116,6 +116,14 @@ static void write_outcomes(const berth_plan_report_t *report, berth_json_t *json
   berth_json_close(json, ']');
 }
 
+/* The file's operator of each step. */
+static void write_order(const berth_subject_t *subject, berth_json_t *json) {
+  uint32_t steps = berth_model_subgraph(&subject->model, 0).operator_count;
+  berth_json_open(json, "order", '[');
+  for (uint32_t i = 0; i < steps; i++) berth_json_number(json, NULL, subject->order[i]);
+  berth_json_close(json, ']');
+}
+
 void berth_plan_json_summary(const berth_plan_report_t *report, berth_json_t *json) {
   const berth_subject_t *subject = report->subject;
   const berth_outcome_t *outcome = report->outcome;
@@ -149,7 +157,11 @@ void berth_plan_json_summary(const berth_plan_report_t *report, berth_json_t *js
   if (outcome != NULL && outcome->status == BERTH_INFEASIBLE) write_obstacle(report, json);
   write_regions(report, json);
   write_outcomes(report, json);
-  if (report->streaming != NULL) berth_streaming_json(report->streaming, subject->order, json);
+  if (report->streaming != NULL) {
+    berth_streaming_json(report->streaming, subject->order, json);
+  } else if (subject->order != NULL) {
+    write_order(subject, json);
+  }
   write_dynamic(subject, json);
   berth_peaks_json(report, json);
 }

@@ -46,8 +46,10 @@ typedef struct berth_runner {
   berth_runner_options_t options;
   berth_offsets_t offsets;      /* from `plan_path`, or the streamed plan's */
   berth_streaming_t *streaming; /* NULL: everything runs whole */
-  uint8_t **frames;             /* of each graph input that is pushed row by row; NULL: likewise */
-  uint8_t **results;            /* of each graph output that comes row by row; NULL: likewise */
+  berth_stream_plan_t ordered; /* then: the order that `plan_path` asks for, if it isn't the file's;
+                                  its array is on the heap */
+  uint8_t **frames;            /* of each graph input that is pushed row by row; NULL: likewise */
+  uint8_t **results;           /* of each graph output that comes row by row; NULL: likewise */
   berth_guard_t guard;
   void *memory; /* the one block that the interpreter lives in; guarded: activations and margins */
   void *persistent; /* only when guarded; likewise below */

@@ -112,51 +112,11 @@ static berth_status_t check_options(const berth_runner_t *runner, berth_complain
   return BERTH_ERROR_UNSUPPORTED;
 }
 
-/* Has a saved plan's order one of the model's operators for each step, each after those that it
- * reads from? */
-static berth_status_t check_order(const berth_runner_t *runner,
-                                  const berth_saved_streaming_t *saved,
-                                  berth_complaint_t *complaint) {
-  berth_subgraph_t graph = berth_model_subgraph(&runner->model, 0);
-  if (saved->order == NULL) return BERTH_OK;
-  bool *made = calloc((size_t)graph.tensor_count + 1, sizeof *made);
-  bool *done = calloc((size_t)graph.operator_count + 1, sizeof *done);
-  bool right = saved->order_count == graph.operator_count;
-  if (made == NULL || done == NULL) {
-    berth_complain(complaint, "%s: out of memory", runner->path);
-    free(made);
-    free(done);
-    return BERTH_ERROR_MEMORY;
-  }
-  for (uint32_t i = 0; i < graph.tensor_count; i++) made[i] = true;
-  for (uint32_t op = 0; op < graph.operator_count; op++) {
-    berth_vector_t outputs = berth_model_operator(&runner->model, 0, op).outputs;
-    for (uint32_t i = 0; i < outputs.count; i++) {
-      if (berth_vector_int(outputs, i) >= 0) made[berth_vector_int(outputs, i)] = false;
-    }
-  }
-  for (uint32_t step = 0; step < graph.operator_count && right; step++) {
-    uint32_t op = saved->order[step];
-    right = op < graph.operator_count && !done[op];
-    if (!right) break;
-    done[op] = true;
-    berth_operator_t what = berth_model_operator(&runner->model, 0, op);
-    for (uint32_t i = 0; i < what.inputs.count; i++) {
-      int32_t tensor = berth_vector_int(what.inputs, i);
-      right = right && (tensor < 0 || made[tensor]);
-    }
-    for (uint32_t i = 0; i < what.outputs.count; i++) {
-      if (berth_vector_int(what.outputs, i) >= 0) made[berth_vector_int(what.outputs, i)] = true;
-    }
-  }
-  free(made);
-  free(done);
-  if (right) return BERTH_OK;
-  berth_complain(complaint,
-                 "%s: the order of the streamed plan is none of the model's operators, each after "
-                 "those that it reads from",
-                 runner->options.plan_path);
-  return BERTH_ERROR_FORMAT;
+/* Nothing is streamed, but the order is the plan's. The interpreter checks the offsets in it. */
+static void use_order(berth_runner_t *runner, berth_saved_streaming_t *saved) {
+  runner->ordered = (berth_stream_plan_t){.order = saved->order, .step_count = saved->order_count};
+  runner->options.interpreter.stream = &runner->ordered;
+  saved->order = NULL;
 }
 
 /* Executes a plan that was saved. */
@@ -183,11 +143,13 @@ berth_status_t berth_runner_stream(berth_runner_t *runner, berth_complaint_t *co
   berth_status_t status = BERTH_OK;
   if (runner->options.plan_path != NULL) {
     status = berth_saved_streaming_read(runner->options.plan_path, &saved, complaint);
-    if (status == BERTH_OK && saved.run_count > 0) {
-      status = check_options(runner, complaint);
-      if (status == BERTH_OK) status = check_order(runner, &saved, complaint);
+    if (status == BERTH_OK && saved.run_count > 0) status = check_options(runner, complaint);
+    if (status == BERTH_OK) {
+      status =
+          berth_saved_order_check(&saved, runner->options.plan_path, &runner->model, complaint);
     }
   }
+  if (status == BERTH_OK && saved.run_count == 0 && saved.order != NULL) use_order(runner, &saved);
   if (status != BERTH_OK ||
       (saved.run_count == 0 && runner->options.streaming.mode == BERTH_STREAMING_OFF)) {
     berth_saved_streaming_free(&saved);
@@ -233,6 +195,8 @@ void berth_runner_stream_free(berth_runner_t *runner) {
   if (runner->streaming != NULL) berth_streaming_free(runner->streaming);
   free(runner->streaming);
   runner->streaming = NULL;
+  free((void *)runner->ordered.order);
+  runner->ordered.order = NULL;
 }
 
 /* ---- Invokes --------------------------------------------------------------------------------- */

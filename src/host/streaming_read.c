@@ -1,5 +1,6 @@
-/* Reads a saved streamed plan and checks it: nothing in the file is believed. Rows are followed by
- * the verifier (host/streaming_verify.h); what it takes for granted is checked here. */
+/* Reads a saved plan's order and what of it is streamed, and checks it: nothing in the file is
+ * believed. Rows are followed by the verifier (host/streaming_verify.h); what it takes for granted
+ * is checked here. */
 #include "host/streaming_read.h"
 #include "host/json_read.h"
 #include "host/map.h"
@@ -42,7 +43,7 @@ static void *grown(void *array, uint32_t count, size_t element) {
 static berth_status_t number(const reading_t *r, uint32_t *value) {
   if (r->json.token != BERTH_JSON_NUMBER || !r->json.is_whole || r->json.number < 0 ||
       r->json.number > INT32_MAX) {
-    return wrong(r, "a number of the streamed plan is no whole number in range");
+    return wrong(r, "a number of the plan is no whole number in range");
   }
   *value = (uint32_t)r->json.number;
   return BERTH_OK;
@@ -149,12 +150,19 @@ static berth_status_t take(reading_t *r, where_t *where) {
 }
 
 static berth_status_t read_tokens(reading_t *r) {
-  bool inside = false;
+  bool inside = false, in_order = false; /* "streaming"; "order" of a plan that isn't streamed */
   where_t where = {LIST_OTHER, false, false};
   while (berth_json_next(&r->json)) {
     const berth_json_reader_t *json = &r->json;
     if (json->depth == 2 && json->token == BERTH_JSON_OPEN) {
       inside = berth_json_key_is(json, "streaming");
+      in_order = berth_json_key_is(json, "order") && json->open[1] == '[';
+      if (in_order) continue;
+    }
+    if (in_order && json->token == BERTH_JSON_CLOSE && json->depth == 2) in_order = false;
+    if (in_order) {
+      berth_status_t status = order_value(r);
+      if (status != BERTH_OK) return status;
     }
     if (!inside) continue;
     if (json->token == BERTH_JSON_CLOSE) {
@@ -190,6 +198,52 @@ berth_status_t berth_saved_streaming_read(const char *path, berth_saved_streamin
   if (status != BERTH_OK) berth_saved_streaming_free(saved);
   berth_host_unmap(&map);
   return status;
+}
+
+/* ---- The order ------------------------------------------------------------------------------- */
+
+berth_status_t berth_saved_order_check(const berth_saved_streaming_t *saved, const char *path,
+                                       const berth_model_t *model, berth_complaint_t *complaint) {
+  berth_subgraph_t graph = berth_model_subgraph(model, 0);
+  if (saved->order == NULL) return BERTH_OK;
+  bool *made = calloc((size_t)graph.tensor_count + 1, sizeof *made);
+  bool *done = calloc((size_t)graph.operator_count + 1, sizeof *done);
+  bool right = saved->order_count == graph.operator_count;
+  if (made == NULL || done == NULL) {
+    berth_complain(complaint, "%s: out of memory", path);
+    free(made);
+    free(done);
+    return BERTH_ERROR_MEMORY;
+  }
+  for (uint32_t i = 0; i < graph.tensor_count; i++) made[i] = true;
+  for (uint32_t op = 0; op < graph.operator_count; op++) {
+    berth_vector_t outputs = berth_model_operator(model, 0, op).outputs;
+    for (uint32_t i = 0; i < outputs.count; i++) {
+      if (berth_vector_int(outputs, i) >= 0) made[berth_vector_int(outputs, i)] = false;
+    }
+  }
+  for (uint32_t step = 0; step < graph.operator_count && right; step++) {
+    uint32_t op = saved->order[step];
+    right = op < graph.operator_count && !done[op];
+    if (!right) break;
+    done[op] = true;
+    berth_operator_t what = berth_model_operator(model, 0, op);
+    for (uint32_t i = 0; i < what.inputs.count; i++) {
+      int32_t tensor = berth_vector_int(what.inputs, i);
+      right = right && (tensor < 0 || made[tensor]);
+    }
+    for (uint32_t i = 0; i < what.outputs.count; i++) {
+      if (berth_vector_int(what.outputs, i) >= 0) made[berth_vector_int(what.outputs, i)] = true;
+    }
+  }
+  free(made);
+  free(done);
+  if (right) return BERTH_OK;
+  berth_complain(complaint,
+                 "%s: the order of the plan is none of the model's operators, each after "
+                 "those that it reads from",
+                 path);
+  return BERTH_ERROR_FORMAT;
 }
 
 /* ---- What it says ---------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
-/* A streamed plan that was saved: what `berth plan --stream ... -o plan.json` writes under the key
- * "streaming", read back to be executed as it is. */
+/* What a saved plan says besides its offsets: what runs row by row (`berth plan --stream ... -o
+ * plan.json`, under the key "streaming"), and the order of operators that is not the file's
+ * (there, or for `--order best` alone under the key "order"). */
 #ifndef BERTH_SRC_HOST_STREAMING_READ_H
 #define BERTH_SRC_HOST_STREAMING_READ_H
 
@@ -19,7 +20,7 @@ typedef struct berth_saved_streaming {
   uint32_t run_count; /* 0: nothing is streamed */
   berth_saved_ring_t *rings;
   uint32_t ring_count;
-  uint32_t *order; /* operator of each step; NULL: the file's order */
+  uint32_t *order; /* operator of each step, streamed or not; NULL: the file's order */
   uint32_t order_count;
 } berth_saved_streaming_t;
 
@@ -28,6 +29,11 @@ typedef struct berth_saved_streaming {
 berth_status_t berth_saved_streaming_read(const char *path, berth_saved_streaming_t *saved,
                                           berth_complaint_t *complaint);
 void berth_saved_streaming_free(berth_saved_streaming_t *saved);
+
+/* Has the order, if there is one, each of the model's operators once, after those that it reads
+ * from? Errors: FORMAT (no: `complaint` names `path`), MEMORY. */
+berth_status_t berth_saved_order_check(const berth_saved_streaming_t *saved, const char *path,
+                                       const berth_model_t *model, berth_complaint_t *complaint);
 
 /* Lets `streaming` hold the saved plan, with `offsets` for the tensors, after a check of every part
  * of it: runs that are none, rings of tensors that no such run makes, offsets that are missing or

@@ -1,5 +1,5 @@
-/* berth run --plan with a plan that berth plan --stream has saved: executed as it is, and refused
- * where anything in it is wrong. */
+/* berth run --plan with a plan that berth plan has saved, streamed or in another order: executed as
+ * it is, and refused where anything in it is wrong. */
 #include "program.h"
 
 #define MODEL "models/mobilenet_v1_0.25_96_int8.tflite"
@@ -48,11 +48,11 @@ static void what_is_wrong_in_a_saved_plan_is_refused(void **state) {
       {"s/\"offset\": 384/\"offset\": null/", "tensor 0 of the streamed plan has no offset"},
       {"s/\"offset\": 384/\"offset\": 2000000000/", "beyond a gigabyte"},
       {"s/\"streaming\": {/\"streaming\": {\"order\": [0, 1, 2],/",
-       "the order of the streamed plan"},
+       "the order of the plan is none"},
       {"s/\"streaming\": {/\"streaming\": {\"order\": [1, 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, "
        "13,"
        " 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30],/",
-       "the order of the streamed plan"},
+       "the order of the plan is none"},
       {"s/\"runs\": \\[/\"runs\": [7,/", "a run of the streamed plan is no object"},
       {"s/\"runs\": \\[/\"runs\": [/; $d", "line "}, /* cut off */
   };
@@ -129,9 +129,80 @@ static void a_streamed_plan_is_written_as_a_header(void **state) {
   assert_refused("berth plan --stream max " MODEL " -o $dir/plan.csv", 2, "mislead");
 }
 
+/* The order of berth plan --order best is saved, too, where nothing is streamed. */
+static void a_plan_in_another_order_is_followed(void **state) {
+  (void)state;
+  static const char *const options[] = {"", "--keep-inputs", "--align 64"};
+  assert_status("python3 -B tests/cli/make_forked_model.py $dir/forked.tflite && "
+                "berth run $dir/forked.tflite --fill random:4 --output-dir $dir && "
+                "mv $dir/out0.bin $dir/whole.bin && "
+                "berth plan $dir/forked.tflite -o $dir/file.json >/dev/null && "
+                "! grep -q '\"order\"' $dir/file.json",
+                0);
+  for (size_t i = 0; i < sizeof options / sizeof *options; i++) {
+    char command[1024];
+    snprintf(command, sizeof command,
+             "m=$dir/forked.tflite; o='%s'; "
+             "berth plan $m --order best $o -o $dir/plan.json >/dev/null && "
+             "berth check-plan $m $dir/plan.json $o && "
+             "berth run $m --plan $dir/plan.json $o --fill random:4 --output-dir $dir --guard && "
+             "cmp $dir/out0.bin $dir/whole.bin && "
+             "berth run $m --plan $dir/plan.json $o --json >$dir/a.json && "
+             "for f in file plan a; do grep -m 1 -o '\"peak_bytes\": [0-9]*' $dir/$f.json | "
+             "tr -dc 0-9 >$dir/$f; done && cmp $dir/plan $dir/a && "
+             "test $(cat $dir/plan) -lt $(cat $dir/file)",
+             options[i]);
+    assert_status(command, 0);
+  }
+  assert_status("berth plan $dir/forked.tflite --order best --overlap inplace -o $dir/in.json && "
+                "berth check-plan $dir/forked.tflite $dir/in.json && "
+                "berth run $dir/forked.tflite --plan $dir/in.json --fill random:4 --output-dir "
+                "$dir --guard && cmp $dir/out0.bin $dir/whole.bin",
+                0);
+
+  /* In the file's order, its offsets are wrong; an order that is none is refused. */
+  static const struct {
+    const char *edit, *says;
+    int checked; /* exit status of check-plan */
+  } bad[] = {
+      {"s/\"order\"/\"no_order\"/", NULL, 3}, /* two lines */
+      {"s/\"order\": \\[ *0,/\"order\": [/", "the order of the plan is none", 1},
+      {"s/\"order\": \\[ *0,/\"order\": [7, 0,/", "the order of the plan is none", 1},
+      {"s/\"order\": \\[ *0, *\\([0-9]*\\),/\"order\": [\\1, 0,/", "the order of the plan is none",
+       1},
+      {"s/\"order\": \\[/\"order\": [[],/", "no whole number", 1},
+      {"s/\"order\": \\[/\"order\": [0.5,/", "no whole number", 1},
+  };
+  assert_status("berth plan $dir/forked.tflite --order best -o $dir/plan.json && "
+                "tr '\\n' ' ' <$dir/plan.json >$dir/flat.json && "
+                "berth check-plan $dir/forked.tflite $dir/flat.json",
+                0);
+  for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+    char command[512];
+    snprintf(command, sizeof command,
+             "sed '%s' $dir/flat.json >$dir/bad.json; ! cmp -s $dir/flat.json $dir/bad.json",
+             bad[i].edit);
+    assert_status(command, 0);
+    if (bad[i].says == NULL) {
+      assert_status("berth run $dir/forked.tflite --plan $dir/bad.json", 1);
+    } else {
+      assert_refused("berth run $dir/forked.tflite --plan $dir/bad.json", 1, bad[i].says);
+    }
+    assert_status("berth check-plan $dir/forked.tflite $dir/bad.json", bad[i].checked);
+  }
+  assert_refused("berth bisect $dir/forked.tflite --plan $dir/plan.json", 1, "another order");
+  assert_status("berth plan $dir/forked.tflite --order best -o $dir/forked.h && "
+                "printf '#include \"forked.h\"\nint main(void) { return forked_order[0] == 0 && "
+                "forked_order[7] == 7 && forked_offsets[0] < FORKED_ARENA_BYTES ? 0 : 1; }' "
+                ">$dir/main.c && cc -std=c11 -Wall -Werror -I$dir $dir/main.c -o $dir/main && "
+                "$dir/main",
+                0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_saved_plan_runs_as_it_is),
+      cmocka_unit_test(a_plan_in_another_order_is_followed),
       cmocka_unit_test(what_is_wrong_in_a_saved_plan_is_refused),
       cmocka_unit_test(rows_of_an_output_are_written_as_they_come),
       cmocka_unit_test(a_streamed_plan_is_written_as_a_header),
