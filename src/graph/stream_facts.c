@@ -5,7 +5,8 @@
  */
 #include "graph/stream_search.h"
 
-#define SAMPLES 64u /* rows of a reader that are looked at, where looking costs */
+#define SAMPLES   64u    /* rows of a reader that are looked at, where looking costs */
+#define ROWS_MOST 16384u /* and where it doesn't */
 
 static berth_operator_t operator_at(const berth_searching_t *s, uint32_t step) {
   uint32_t op = s->network->order != NULL ? s->network->order[step] : step;
@@ -73,7 +74,8 @@ static void read_windows(berth_searching_t *s) {
         bool through = node->can_view || (node->kind == BERTH_ACCUMULATING && edge->input == 0);
         if (!through) most = edge->shape.rows;
       } else {
-        for (uint32_t row = 0; row < node->output; row++) {
+        uint32_t stride = node->output / ROWS_MOST + 1; /* fewer rows: a lower bound all the same */
+        for (uint32_t row = 0; row < node->output; row += stride) {
           berth_stream_rows_t rows = berth_stream_read(node, edge, row, row + 1);
           if (rows.last > rows.first && rows.last - rows.first > most)
             most = rows.last - rows.first;

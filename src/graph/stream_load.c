@@ -120,7 +120,8 @@ uint64_t berth_searching_load(berth_searching_t *s, const berth_stream_run_t *ru
 void berth_searching_walk(berth_searching_t *s, uint32_t first, uint32_t last, uint64_t enough) {
   size_t index = berth_searching_index(s, first, last);
   if (s->walked[index] || s->stopped) return;
-  if (s->result->work >= s->limit) {
+  uint64_t calls = s->steps[last].calls - (first > 0 ? s->steps[first - 1].calls : 0);
+  if (s->result->work >= s->limit || calls > s->limit) {
     s->stopped = true;
     s->result->exact = false;
     return;

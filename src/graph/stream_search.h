@@ -98,7 +98,8 @@ void berth_searching_read(berth_searching_t *s);
 void berth_searching_bound(berth_searching_t *s);
 
 /* Walks the run of steps first..last until its load is known or known to be larger than `enough`;
- * `loads` and `walked` then say so. Nothing, when the work limit is reached. */
+ * `loads` and `walked` then say so. Nothing, when the work limit is reached, or this run alone may
+ * exceed it. */
 void berth_searching_walk(berth_searching_t *s, uint32_t first, uint32_t last, uint64_t enough);
 
 /* The load of any run; more than `enough`: at least that. s->measure has its pieces. */

@@ -270,9 +270,47 @@ static void the_smallest_load_is_that_of_trying_every_choice_of_intervals(void *
   assert_true(better > networks / 10);
 }
 
+/* Calls of operators in a run whose rows are made one by one. */
+static uint64_t calls_of(const search_t *s, const berth_stream_run_t *run) {
+  uint64_t calls = 0;
+  for (uint32_t step = run->first; step <= run->last; step++) {
+    calls += s->stream.nodes[s->stream.input_count + step].given;
+  }
+  return calls;
+}
+
+/* A file may have tensors of a billion rows. */
+static void a_run_that_takes_more_than_the_work_limit_is_not_walked(void **state) {
+  (void)state;
+  search_t *s = calloc(1, sizeof *s);
+  assert_non_null(s);
+  uint32_t runs = 0, limited = 0;
+  for (uint64_t seed = 1; seed <= 200; seed++) {
+    open_search(s, seed);
+    size_t bytes;
+    assert_int_equal(berth_stream_search_workspace(&s->it.network, &bytes), BERTH_OK);
+    void *memory = malloc(bytes + 1);
+    const berth_stream_search_options_t options = {.work_limit = 40};
+    berth_stream_result_t result;
+    assert_int_equal(
+        berth_stream_search(&s->it.network, &s->graph, &options, memory, bytes, &result), BERTH_OK);
+    for (uint32_t i = 0; i < result.choice_count; i++) {
+      for (uint32_t k = 0; k < result.choices[i].run_count; k++, runs++) {
+        assert_true(calls_of(s, &result.runs[result.choices[i].first_run + k]) <= 40);
+      }
+    }
+    limited += !result.exact;
+    free(memory);
+    close_search(s);
+  }
+  free(s);
+  assert_true(runs > 0 && limited > 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_smallest_load_is_that_of_trying_every_choice_of_intervals),
+      cmocka_unit_test(a_run_that_takes_more_than_the_work_limit_is_not_walked),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
