@@ -8,8 +8,12 @@
 static void print(const options_t *options, const berth_limit_check_t *check) {
   static const char *const whose[] = {"its plan takes", "Berth needs", "stock TFLM needs",
                                       "stock TFLite's arenas take"};
-  printf("%s: %s %s bytes; the limit is %s: ", options->path, whose[options->runtime],
-         berth_grouped(check->arena_bytes).text, berth_grouped(check->limit_bytes).text);
+  char on[32] = "";
+  if (options->runtime == BERTH_CHECK_TFLM) {
+    snprintf(on, sizeof on, " (%s)", berth_abi_name(options->stock.abi));
+  }
+  printf("%s: %s %s bytes%s; the limit is %s: ", options->path, whose[options->runtime],
+         berth_grouped(check->arena_bytes).text, on, berth_grouped(check->limit_bytes).text);
   if (check->undecided) {
     printf("undecided, since %s\n", check->why);
   } else if (check->over) {

@@ -176,9 +176,10 @@ static void print_doubts(const berth_tflm_forecast_t *forecast, const berth_mode
 }
 
 static bool print_tflm(const berth_forecast_t *forecast, const berth_model_t *model, FILE *stream) {
-  fprintf(stream, "On stock TFLM, %s, %s kernels%s:\n", berth_abi_name(forecast->tflm.abi),
+  fprintf(stream, "On stock TFLM, %s, %s kernels%s%s:\n", berth_abi_name(forecast->tflm.abi),
           berth_tflm_kernel_set_name(forecast->tflm.kernels),
-          forecast->tflm.offline ? ", following the model's offline plan" : "");
+          forecast->tflm.offline ? ", following the model's offline plan" : "",
+          forecast->tflm.refused_count > 0 ? ", if it ran this model (below: why not)" : "");
   bool good = print_totals(&forecast->tflm, stream);
   explain_arena(&forecast->tflm, model, stream);
   good &= print_kernels(&forecast->tflm, model, stream);
