@@ -1,6 +1,7 @@
 /* The engine of advice: plans what advisers propose, finds the next limit, ranks. */
 #include "host/advice.h"
 #include "host/anatomy.h"
+#include "host/output.h"
 #include "host/runner.h"
 #include "host/streaming_order.h"
 
@@ -88,7 +89,7 @@ static berth_status_t replan(berth_advising_t *advising, const berth_settings_t 
   berth_subject_t changed;
   berth_streaming_t streaming;
   berth_outcome_t outcome = {0};
-  if (contradict(settings)) return BERTH_OK;
+  if (contradict(settings) || berth_interrupted_ever()) return BERTH_OK;
   say(advising, settings, what);
   berth_streaming_options_t wanted = settings->streaming;
   wanted.align = settings->subject.align;

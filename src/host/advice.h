@@ -66,7 +66,8 @@ berth_status_t berth_advise_replan(berth_advising_t *advising, const berth_setti
 berth_status_t berth_advise_always(berth_advising_t *advising, const berth_settings_t *changed,
                                    const char *what, const char *how);
 
-/* Asks all advisers about the subject, of which `plan` was made with the settings. On OK, free with
+/* Asks all advisers about the subject, of which `plan` was made with the settings. After an
+ * interrupt (host/output.h), also one before, nothing more is tried. On OK, free with
  * berth_advices_free. Errors: MEMORY; `complaint` says why. */
 berth_status_t berth_advise(const berth_subject_t *subject, const berth_settings_t *settings,
                             const berth_plan_t *plan, berth_advices_t *advices,

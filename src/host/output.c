@@ -16,13 +16,14 @@
 /* The temporary file that a signal must remove; set and cleared with signals blocked. */
 static char *volatile pending;
 static volatile sig_atomic_t tolerant;
-static volatile sig_atomic_t interrupted;
+static volatile sig_atomic_t interrupted; /* since interrupts are tolerated */
+static volatile sig_atomic_t ever;        /* at any time */
 
 static const int watched[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
 
 static void on_signal(int number) {
   if (number == SIGINT && tolerant && !interrupted) {
-    interrupted = 1;
+    interrupted = ever = 1;
     return;
   }
   if (pending != NULL) unlink(pending);
@@ -54,6 +55,10 @@ void berth_interrupt_tolerate(bool yes) {
 
 bool berth_interrupted(void) {
   return interrupted != 0;
+}
+
+bool berth_interrupted_ever(void) {
+  return ever != 0;
 }
 
 static void set_pending(char *path) {

@@ -49,4 +49,8 @@ void berth_interrupt_watch(void);
 void berth_interrupt_tolerate(bool tolerant);
 bool berth_interrupted(void);
 
+/* Was there one that was tolerated, also in a search that is over? Then the user waits for no more
+ * of them than it takes. */
+bool berth_interrupted_ever(void);
+
 #endif

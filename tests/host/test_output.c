@@ -1,6 +1,7 @@
 /* Output files appear whole or not at all, also when the program is interrupted. */
 #include "test.h"
 
+#include "host/advice.h"
 #include "host/output.h"
 
 #include <dirent.h>
@@ -155,6 +156,44 @@ static void the_first_interrupt_is_only_noted_where_that_is_asked_for(void **sta
   assert_true(WIFSIGNALED(status));
 }
 
+/* How many lines of advice a child gets for a model after it was interrupted or not; 99: none. */
+static int advices_after(bool interrupt) {
+  pid_t child = fork();
+  if (child == 0) {
+    berth_settings_t settings = {.subject = {.align = 16}, .planner = &berth_planner_best};
+    berth_subject_t subject;
+    berth_outcome_t outcome;
+    berth_advices_t advices;
+    berth_complaint_t complaint;
+    berth_interrupt_watch();
+    berth_interrupt_tolerate(true);
+    if (interrupt) raise(SIGINT);
+    berth_interrupt_tolerate(false);
+    const char *model = BERTH_SOURCE_DIR "/models/mobilenet_v1_0.25_96_int8.tflite";
+    if (berth_subject_open(model, &settings.subject, &subject, &complaint) != BERTH_OK) _exit(99);
+    if (berth_planning_run(settings.planner, &subject.problem, &settings.planning, &outcome,
+                           &complaint) != BERTH_OK) {
+      _exit(99);
+    }
+    if (berth_advise(&subject, &settings, &outcome.plan, &advices, &complaint) != BERTH_OK) {
+      _exit(99);
+    }
+    _exit((int)advices.count);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  assert_true(WIFEXITED(status));
+  return WEXITSTATUS(status);
+}
+
+/* Also where the search that was interrupted is over, and others have begun since. */
+static void after_an_interrupt_nothing_more_is_tried(void **state) {
+  (void)state;
+  int lines = advices_after(false);
+  assert_true(lines > 0 && lines != 99);
+  assert_int_equal(advices_after(true), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_committed_file_replaces_the_old_one_at_once),
@@ -162,6 +201,7 @@ int main(void) {
       cmocka_unit_test(a_discarded_file_leaves_the_old_one),
       cmocka_unit_test(a_signal_ends_the_program_and_removes_the_temporary_file),
       cmocka_unit_test(the_first_interrupt_is_only_noted_where_that_is_asked_for),
+      cmocka_unit_test(after_an_interrupt_nothing_more_is_tried),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
