@@ -69,7 +69,7 @@ typedef struct berth_needs {
 
 typedef enum berth_event_kind {
   BERTH_EVENT_MISSING,  /* no kernel for this operator */
-  BERTH_EVENT_REFUSED,  /* the kernel refused to prepare or to evaluate; see `why` */
+  BERTH_EVENT_REFUSED,  /* the operator cannot be prepared or evaluated; see `why` */
   BERTH_EVENT_DYNAMIC,  /* the operator's output `tensor` gets its size only at run time */
   BERTH_EVENT_PLAN,     /* something is wrong with the plan that was given; see `why` */
   BERTH_EVENT_MEMORY,   /* a block is too small: `needed` bytes would do so far; see `why` */

@@ -253,7 +253,13 @@ static berth_status_t find_lifetimes(berth_job_t *job) {
   if (status != BERTH_OK) return status;
   void *workspace = berth_job_borrow(job, bytes, 16);
   if (workspace == NULL) return berth_job_loan_too_small(job);
-  return berth_graph_analyse(interpreter->model, &options, workspace, bytes, &job->graph, NULL);
+  berth_graph_error_t error = {.op = BERTH_NOBODY};
+  status = berth_graph_analyse(interpreter->model, &options, workspace, bytes, &job->graph, &error);
+  if (status == BERTH_ERROR_FORMAT && error.op != BERTH_NOBODY) {
+    berth_run_log(interpreter, BERTH_EVENT_REFUSED, error.subgraph, error.op, error.tensor, 0,
+                  error.what);
+  }
+  return status;
 }
 
 static berth_status_t given_plan(const berth_interpreter_t *interpreter, berth_vector_t *offsets) {

@@ -244,12 +244,42 @@ static void watermarks_can_be_read_after_prepare_and_after_each_operator(void **
   stop(&f);
 }
 
+static void note_refusal(void *user, const berth_event_t *event) {
+  if (event->kind == BERTH_EVENT_REFUSED) *(berth_event_t *)user = *event;
+}
+
+/* What the graph's lifetimes refuse is told with the operator, like what kernels refuse. */
+static void an_operator_that_writes_what_another_has_written_is_named(void **state) {
+  (void)state;
+  static berth_event_t event;
+  fixture_t f;
+  start(&f, "resnet8_int8", (berth_interpreter_options_t){.log = note_refusal, .user = &event});
+  uint8_t *file = malloc((size_t)f.map.size);
+  assert_non_null(file);
+  memcpy(file, f.map.data, (size_t)f.map.size);
+  const uint8_t *first = berth_model_operator(&f.model, 0, 0).outputs.data;
+  const uint8_t *third = berth_model_operator(&f.model, 0, 2).outputs.data;
+  memcpy(file + (third - f.map.data), first, sizeof(int32_t));
+  berth_model_t model;
+  berth_memories_t memories = f.interpreter.memories;
+  berth_interpreter_options_t options = f.interpreter.options;
+  assert_int_equal(berth_model_open(file, f.map.size, &model, NULL), BERTH_OK);
+  assert_null(event.why);
+  assert_int_equal(berth_interpreter_init(&f.interpreter, &model, &options, &memories), BERTH_OK);
+  assert_int_equal(berth_interpreter_prepare(&f.interpreter), BERTH_ERROR_FORMAT);
+  assert_int_equal(event.op, 2);
+  assert_string_equal(event.why, "a tensor is written twice");
+  free(file);
+  stop(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(an_input_can_be_resized_and_back_as_often_as_one_likes),
       cmocka_unit_test(every_tensor_can_be_read_by_name_after_its_operator),
       cmocka_unit_test(outputs_that_are_delivered_are_right_and_need_not_live_to_the_end),
       cmocka_unit_test(watermarks_can_be_read_after_prepare_and_after_each_operator),
+      cmocka_unit_test(an_operator_that_writes_what_another_has_written_is_named),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
