@@ -95,12 +95,14 @@ int command_check(int argc, char **argv) {
   int status = EXIT_USAGE;
   if (options_parse(argc, argv, FOR_CHECK, &options)) {
     if (options.help) {
-      puts("usage: berth check --max-arena N [OPTION]... MODEL.tflite\n\n"
-           "Holds a model's arena against a limit: exit status 0 if it fits; 3 if not, with the\n"
-           "three largest causes; 4 if something is unknown that could make the difference.\n"
-           "Without --runtime the arena is that of the plan (berth plan); with berth it is all\n"
-           "that berth run needs, with tflm the smallest with which stock TFLM's AllocateTensors\n"
-           "succeeds, with tflite that of all tensors, to which kernels and delegates may add.\n");
+      puts(
+          "usage: berth check --max-arena N [OPTION]... MODEL.tflite\n\n"
+          "Holds a model's arena against a limit: exit status 0 if it fits; 3 if not, with the\n"
+          "three largest causes; 4 if something is unknown that could make the difference.\n"
+          "Without --runtime the arena is that of the plan (berth plan); with berth it is all\n"
+          "that its runtime needs with that plan (berth run --planner best, which plans in memory\n"
+          "of its own), with tflm the smallest with which stock TFLM's AllocateTensors\n"
+          "succeeds, with tflite that of all tensors, to which kernels and delegates may add.\n");
       options_print(FOR_CHECK, stdout);
       status = EXIT_DONE;
     } else if (options.max_arena == 0) {

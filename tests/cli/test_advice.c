@@ -15,6 +15,7 @@ static void every_line_of_advice_is_kept_on_the_shipped_models(void **state) {
                 0);
 }
 
+/* Of TFLM's numbered models, which are alike, the first of each kind. */
 static void every_line_of_advice_is_kept_on_the_corpus(void **state) {
   (void)state;
   if (run("test -d \"${BERTH_SHARED:-../shared}/corpus\"") != 0) {
@@ -22,7 +23,8 @@ static void every_line_of_advice_is_kept_on_the_corpus(void **state) {
     skip();
   }
   assert_status("python3 -B tests/cli/check_advice.py \"$berth\" "
-                "$(find \"${BERTH_SHARED:-../shared}/corpus/\" -name model.tflite)",
+                "$(find \"${BERTH_SHARED:-../shared}/corpus/\" -name model.tflite | "
+                "grep -vE '/tflm/[a-z_]+([2468]|[1-3][02468])/')",
                 0);
   assert_says(out, "outputs");
   assert_says(out, "shape");
