@@ -202,17 +202,31 @@ berth_status_t berth_saved_streaming_read(const char *path, berth_saved_streamin
 
 /* ---- The order ------------------------------------------------------------------------------- */
 
+/* Operators that share a variable must keep the file's order. `users`: of each tensor, the last. */
+static bool takes_turn(const berth_model_t *model, berth_vector_t list, uint32_t op,
+                       uint32_t *users) {
+  for (uint32_t i = 0; i < list.count; i++) {
+    int32_t tensor = berth_vector_int(list, i);
+    if (tensor < 0 || !berth_model_tensor(model, 0, (uint32_t)tensor).is_variable) continue;
+    if (users[tensor] > op) return false;
+    users[tensor] = op;
+  }
+  return true;
+}
+
 berth_status_t berth_saved_order_check(const berth_saved_streaming_t *saved, const char *path,
                                        const berth_model_t *model, berth_complaint_t *complaint) {
   berth_subgraph_t graph = berth_model_subgraph(model, 0);
   if (saved->order == NULL) return BERTH_OK;
   bool *made = calloc((size_t)graph.tensor_count + 1, sizeof *made);
   bool *done = calloc((size_t)graph.operator_count + 1, sizeof *done);
+  uint32_t *users = calloc((size_t)graph.tensor_count + 1, sizeof *users), effect = 0;
   bool right = saved->order_count == graph.operator_count;
-  if (made == NULL || done == NULL) {
+  if (made == NULL || done == NULL || users == NULL) {
     berth_complain(complaint, "%s: out of memory", path);
     free(made);
     free(done);
+    free(users);
     return BERTH_ERROR_MEMORY;
   }
   for (uint32_t i = 0; i < graph.tensor_count; i++) made[i] = true;
@@ -228,6 +242,12 @@ berth_status_t berth_saved_order_check(const berth_saved_streaming_t *saved, con
     if (!right) break;
     done[op] = true;
     berth_operator_t what = berth_model_operator(model, 0, op);
+    if (berth_graph_has_effects(&what)) {
+      right = right && effect <= op;
+      effect = op;
+    }
+    right = right && takes_turn(model, what.inputs, op, users) &&
+            takes_turn(model, what.outputs, op, users);
     for (uint32_t i = 0; i < what.inputs.count; i++) {
       int32_t tensor = berth_vector_int(what.inputs, i);
       right = right && (tensor < 0 || made[tensor]);
@@ -238,10 +258,11 @@ berth_status_t berth_saved_order_check(const berth_saved_streaming_t *saved, con
   }
   free(made);
   free(done);
+  free(users);
   if (right) return BERTH_OK;
   berth_complain(complaint,
                  "%s: the order of the plan is none of the model's operators, each after "
-                 "those that it reads from",
+                 "those that it reads from and those whose effects it sees",
                  path);
   return BERTH_ERROR_FORMAT;
 }

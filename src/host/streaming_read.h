@@ -31,7 +31,8 @@ berth_status_t berth_saved_streaming_read(const char *path, berth_saved_streamin
 void berth_saved_streaming_free(berth_saved_streaming_t *saved);
 
 /* Has the order, if there is one, each of the model's operators once, after those that it reads
- * from? Errors: FORMAT (no: `complaint` names `path`), MEMORY. */
+ * from, and those with effects or with one variable as in the file? Errors: FORMAT (no: `complaint`
+ * names `path`), MEMORY. */
 berth_status_t berth_saved_order_check(const berth_saved_streaming_t *saved, const char *path,
                                        const berth_model_t *model, berth_complaint_t *complaint);
 

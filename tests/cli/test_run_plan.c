@@ -190,6 +190,13 @@ static void a_plan_in_another_order_is_followed(void **state) {
     }
     assert_status("berth check-plan $dir/forked.tflite $dir/bad.json", bad[i].checked);
   }
+  /* What reads and writes a variable has its turn, wherever its tensors are. */
+  assert_status("berth plan models/resource_variables.tflite --planner none -o $dir/none.json && "
+                "sed '1s/{/{ \"order\": [0, 1, 2, 3, 4, 5, 7, 8, 9, 10, 6, 11, 12],/' "
+                "$dir/none.json >$dir/bad.json && ! cmp -s $dir/none.json $dir/bad.json",
+                0);
+  assert_refused("berth run models/resource_variables.tflite --plan $dir/bad.json", 1,
+                 "whose effects it sees");
   assert_refused("berth bisect $dir/forked.tflite --plan $dir/plan.json", 1, "another order");
   assert_status("berth plan $dir/forked.tflite --order best -o $dir/forked.h && "
                 "printf '#include \"forked.h\"\nint main(void) { return forked_order[0] == 0 && "
