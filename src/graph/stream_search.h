@@ -4,6 +4,7 @@
 #define BERTH_SRC_GRAPH_STREAM_SEARCH_H
 
 #include "graph/stream.h"
+#include "plan/round.h"
 #include "plan/workspace.h"
 
 #define BERTH_STREAM_IMPOSSIBLE UINT64_MAX /* a load: no such run */
@@ -68,7 +69,7 @@ typedef struct berth_searching {
 } berth_searching_t;
 
 static inline uint64_t berth_searching_rounded(const berth_searching_t *s, uint64_t bytes) {
-  return (bytes + s->align - 1) / s->align * s->align;
+  return berth_round_up(bytes, s->align);
 }
 
 static inline size_t berth_searching_index(const berth_searching_t *s, uint32_t first,

@@ -6,7 +6,6 @@
 
 /* ---- Suspicions ------------------------------------------------------------------------------ */
 
-/* `last`: whose doing it may be at the earliest; berth_watch_finding names the latest. */
 void berth_watch_suspect(berth_guard_t *guard, berth_guard_finding_t finding, uint32_t since) {
   finding.unconfirmed = true;
   finding.since = since;
