@@ -339,7 +339,7 @@ static berth_status_t sort_subgraphs(analysis_t *a) {
 
 static void mark_dynamic(berth_graph_tensor_t *tensor, berth_cause_t cause, uint32_t origin) {
   if (tensor->cause != BERTH_CAUSE_NONE) return;
-  tensor->cause = cause;
+  tensor->cause = (uint8_t)cause;
   tensor->origin = origin;
 }
 
