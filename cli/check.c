@@ -11,6 +11,8 @@ static void print(const options_t *options, const berth_limit_check_t *check) {
   char on[32] = "";
   if (options->runtime == BERTH_CHECK_TFLM) {
     snprintf(on, sizeof on, " (%s)", berth_abi_name(options->stock.abi));
+  } else if (options->runtime == BERTH_CHECK_BERTH) {
+    snprintf(on, sizeof on, " (%u-bit)", (unsigned)(8 * sizeof(void *))); /* prepared here */
   }
   printf("%s: %s %s bytes%s; the limit is %s: ", options->path, whose[options->runtime],
          berth_grouped(check->arena_bytes).text, on, berth_grouped(check->limit_bytes).text);
