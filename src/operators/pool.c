@@ -326,8 +326,9 @@ static berth_status_t begin(berth_call_t *call) {
   berth_value_t input = berth_input(call, 0), output = berth_output(call, 0);
   pool_t pool;
   berth_status_t status = read_pool(call, &input, &output, &pool);
-  if (status == BERTH_OK) pick(call, input.type).begin(&pool, call->scratch[0], output.elements);
-  return status;
+  if (status != BERTH_OK || output.elements == 0) return status; /* nothing needs no sums */
+  pick(call, input.type).begin(&pool, call->scratch[0], output.elements);
+  return BERTH_OK;
 }
 
 static berth_status_t accumulate(berth_call_t *call) {
