@@ -201,6 +201,11 @@ static uint64_t results_bytes(const berth_watch_t *watch) {
   return sum;
 }
 
+/* Can the results be kept? Those of unknown size have none before the operator has run. */
+static bool has_room(const berth_watch_t *watch) {
+  return results_bytes(watch) <= watch->guard->results_room;
+}
+
 /* Are sums the same, but for bytes that nobody wrote? */
 static bool same_sums(const uint8_t *first, const uint8_t *second, uint32_t bytes, uint32_t *at,
                       uint32_t *count) {
@@ -370,7 +375,7 @@ static berth_status_t evaluate_and_check(berth_watch_t *watch, bool second) {
   uint8_t pattern = second ? PATTERN_B : PATTERN_A;
   berth_watch_set_up(watch, second);
   berth_status_t status = evaluate(watch);
-  if (status != BERTH_OK) return status;
+  if (status != BERTH_OK || !has_room(watch)) return status;
   bool clean = berth_watch_check_constants(watch) &&
                (watch->guard->clobbered || berth_watch_check_kept(watch));
   uint8_t *to = second ? watch->guard->second_results : watch->guard->results;
@@ -401,6 +406,10 @@ static berth_status_t evaluate_twice(berth_watch_t *watch) {
   berth_watch_hunt(watch);
   berth_status_t status = evaluate_and_check(watch, false);
   if (status != BERTH_OK) return status;
+  if (!has_room(watch)) { /* its size shows only now */
+    guard->synchronised = false;
+    return BERTH_OK;
+  }
   guard->clobbered = guard->findings != findings; /* said once is enough */
   move_scratch(watch, places);
   status = evaluate_and_check(watch, true);
@@ -435,7 +444,7 @@ static berth_status_t run_twice(berth_watch_t *watch) {
   if (!guard->synchronised || watch->call.subgraph != 0) synchronise(guard);
   berth_watch_list(watch, true);
   guard->scratch_room = scratch_bytes(watch);
-  if (results_bytes(watch) > guard->results_room) return berth_run_evaluate(&watch->call);
+  if (!has_room(watch)) return berth_run_evaluate(&watch->call);
   return evaluate_twice(watch);
 }
 
