@@ -2,6 +2,7 @@
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 PREFIX ?= /usr/local
 MODEL   = models/mobilenet_v1_0.25_96_int8.tflite
+CORPUS  = $(wildcard ../shared/corpus/*/*/model.tflite)
 CMAKE   = env -u MAKEFLAGS -u MAKELEVEL cmake
 CTEST   = ctest --output-on-failure --parallel $(JOBS)
 
@@ -47,9 +48,10 @@ install: all ## install below PREFIX (/usr/local), inside DESTDIR if that is set
 	@$(CMAKE) -DCMAKE_INSTALL_PREFIX=$(PREFIX) build >/dev/null
 	@$(CMAKE) --install build --prefix $(PREFIX)
 
-test-corpus: all ## every model of ../shared x planners x alignments x streaming, guarded (QUICK=1: less)
+test-corpus: all ## every model of ../shared x planners x alignments x streaming, guarded; every line of advice (QUICK=1: less)
 	@$(CMAKE) --build build --parallel $(JOBS) --target ways
 	tools/test-corpus --jobs $(JOBS) $(if $(QUICK),--quick)
+	$(if $(QUICK),,python3 -B tests/cli/check_advice.py build/berth $(CORPUS))
 
 fuzz: ## mutate a million model files under the sanitizers
 	tools/fuzz
