@@ -91,8 +91,10 @@ typedef void (*berth_guard_report_t)(void *user, const berth_guard_finding_t *fi
 typedef struct berth_guard {
   /* Evaluates an operator; a pointer, so that who uses no guard doesn't link it. */
   berth_status_t (*run)(struct berth_guard *guard, berth_call_t *call, uint32_t flags);
-  /* An invoke begins. Rows of a graph input were pushed. It is over: is it to be repeated? */
+  /* An invoke begins. An operator ran that cannot be watched: its inputs' shapes had been unknown.
+   * Rows of a graph input were pushed. The invoke is over: is it to be repeated? */
   void (*begin)(struct berth_guard *guard);
+  void (*unseen)(struct berth_guard *guard);
   void (*take)(struct berth_guard *guard, uint32_t input, uint32_t first, uint32_t last);
   bool (*over)(struct berth_guard *guard);
   uint8_t *(*frame)(const struct berth_guard *guard, uint32_t input); /* rows that were pushed */
@@ -128,7 +130,7 @@ typedef struct berth_guard {
   uint8_t *begun;                  /* the persistent block, likewise */
   berth_guard_finding_t suspicion; /* the first one in this invoke */
   uint32_t hunted;                 /* a constant that somebody changes, or BERTH_NOBODY */
-  uint32_t findings_before;        /* the invoke was repeated */
+  uint32_t findings_before;        /* of `findings`, when the invoke began to be repeated */
   uint8_t fence;                   /* what fences and margins hold */
   bool suspected;
   bool repeating; /* with two evaluations */
@@ -136,7 +138,8 @@ typedef struct berth_guard {
 } berth_guard_t;
 
 /* Bytes of memory that a guard for this prepared interpreter needs; `before` and `after` are the
- * bytes around its activations that belong to the caller and are to be watched, too.
+ * bytes around its activations that belong to the caller and are to be watched, too; 0 after them
+ * where there are tensors of unknown size, which lie there.
  * Errors: ARGUMENT (not prepared), UNSUPPORTED (its blocks are not separate: the guard needs
  * persistent and metadata blocks of their own), OVERFLOW. */
 berth_status_t berth_guard_bytes(const berth_interpreter_t *interpreter, uint32_t before,

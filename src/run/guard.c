@@ -407,7 +407,7 @@ static berth_status_t evaluate_twice(berth_watch_t *watch) {
   berth_status_t status = evaluate_and_check(watch, false);
   if (status != BERTH_OK) return status;
   if (!has_room(watch)) { /* its size shows only now */
-    guard->synchronised = false;
+    berth_watch_pass_over(guard);
     return BERTH_OK;
   }
   guard->clobbered = guard->findings != findings; /* said once is enough */
@@ -444,8 +444,9 @@ static berth_status_t run_twice(berth_watch_t *watch) {
   if (!guard->synchronised || watch->call.subgraph != 0) synchronise(guard);
   berth_watch_list(watch, true);
   guard->scratch_room = scratch_bytes(watch);
-  if (!has_room(watch)) return berth_run_evaluate(&watch->call);
-  return evaluate_twice(watch);
+  if (has_room(watch)) return evaluate_twice(watch);
+  berth_watch_pass_over(guard);
+  return berth_run_evaluate(&watch->call);
 }
 
 berth_status_t berth_watch_run(berth_guard_t *guard, berth_call_t *call, uint32_t flags) {

@@ -149,6 +149,7 @@ berth_status_t berth_guard_attach(berth_guard_t *guard, berth_interpreter_t *int
   memset(&new, 0, sizeof new);
   new.run = berth_watch_run;
   new.begin = berth_watch_start_invoke;
+  new.unseen = berth_watch_pass_over;
   new.take = berth_watch_take;
   new.over = berth_watch_over;
   new.frame = berth_watch_frame;

@@ -233,6 +233,7 @@ static berth_status_t run_operator(berth_interpreter_t *interpreter, uint32_t su
     /* nothing to do */
   } else if (flags & OPERATOR_LAZY) {
     status = run_lazily(interpreter, &call);
+    if (is_guarded(interpreter)) interpreter->guard->unseen(interpreter->guard);
   } else {
     berth_run_call_memory(interpreter, &call);
     if (is_guarded(interpreter)) {

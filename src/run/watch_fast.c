@@ -79,6 +79,15 @@ berth_status_t berth_watch_calling(berth_watch_t *watch) {
   return status;
 }
 
+void berth_watch_pass_over(berth_guard_t *guard) {
+  if (!guard->fast || guard->repeating) {
+    guard->synchronised = false; /* live bytes have changed */
+    return;
+  }
+  if (!guard->synchronised) start(guard);
+  memcpy(guard->persistent, berth_watch_persistent(guard), guard->interpreter->persistent_used);
+}
+
 berth_status_t berth_watch_once(berth_watch_t *watch) {
   berth_guard_t *guard = watch->guard;
   if (!guard->synchronised) start(guard);

@@ -24,6 +24,9 @@ berth_status_t berth_watch_calling(berth_watch_t *watch);
 /* After the last operator (the watch's step is behind all): is everything that must last intact? */
 bool berth_watch_check_rest(const berth_watch_t *watch);
 
+/* An operator ran that nobody watched: what it has changed is right, its variables too. */
+void berth_watch_pass_over(berth_guard_t *guard);
+
 /* Rows [first, last) of a graph input were pushed: keeps them, too. */
 void berth_watch_take(berth_guard_t *guard, uint32_t input, uint32_t first, uint32_t last);
 
