@@ -1,14 +1,7 @@
 /* The guard: silent about honest kernels, and right about who did what where in faulty ones.
  * One operator of a shipped model is replaced by a faulty kernel, the others are hashes. */
-#include "test.h"
+#include "run/guarded.h"
 
-#include "berth/guard.h"
-#include "host/map.h"
-#include "run/hash_kernels.h"
-#include <stdio.h>
-#include <stdlib.h>
-
-#define BLOCK  (4u << 20)
 #define MARGIN 4096u
 #define USUAL  5u  /* an operator with scratch */
 #define BARE   30u /* one without: its output's neighbour is not its own */
@@ -31,73 +24,24 @@ typedef struct run {
   uint32_t bytes_of_output;
 } run_t;
 
-static void on_finding(void *user, const berth_guard_finding_t *finding) {
-  run_t *run = user;
-  if (run->findings++ == 0) run->first = *finding;
-}
-
-static void *block(size_t bytes) {
-  void *memory = aligned_alloc(4096, (bytes + 4095) & ~(size_t)4095);
-  assert_non_null(memory);
-  return memory;
-}
-
 /* Two guarded invokes with `eval` in the victim's place. */
 static run_t guarded(eval_t eval) {
-  static berth_kernel_t kernels[HASH_KERNELS_MAX];
-  static const berth_kernel_t *table[HASH_KERNELS_MAX + 1];
-  const berth_kernel_t *const *honest = hash_kernels("none");
-  for (int i = 0; i < HASH_KERNELS_MAX; i++) {
-    kernels[i] = *honest[i];
-    kernels[i].eval = dispatch;
-    table[i] = &kernels[i];
-  }
+  static guarded_t g;
   faulty_eval = eval;
   evaluations = 0;
-
-  char path[512], message[BERTH_HOST_MESSAGE];
-  berth_host_map_t map;
-  berth_model_t model;
-  snprintf(path, sizeof path, "%s/models/mobilenet_v1_0.25_96_int8.tflite", BERTH_SOURCE_DIR);
-  assert_int_equal(berth_host_open_model(path, &map, &model, message), BERTH_OK);
-
-  uint8_t *activations = block(BLOCK), *persistent = block(BLOCK), *metadata = block(BLOCK);
-  uint8_t *planning = block(BLOCK);
-  berth_interpreter_options_t options = {.kernels = table};
-  berth_memories_t memories = {.activations = {activations + MARGIN, BLOCK - 2 * MARGIN},
-                               .persistent = {persistent, BLOCK},
-                               .metadata = {metadata, BLOCK},
-                               .planning = {planning, BLOCK}};
-  berth_interpreter_t interpreter;
-  assert_int_equal(berth_interpreter_init(&interpreter, &model, &options, &memories), BERTH_OK);
-  assert_int_equal(berth_interpreter_prepare(&interpreter), BERTH_OK);
-
-  uint64_t bytes;
-  run_t run = {.findings = 0};
-  berth_guard_t guard;
-  assert_int_equal(berth_guard_bytes(&interpreter, MARGIN, MARGIN, &bytes), BERTH_OK);
-  void *memory = block(bytes);
-  assert_int_equal(
-      berth_guard_attach(&guard, &interpreter, MARGIN, MARGIN, memory, bytes, on_finding, &run),
-      BERTH_OK);
-  guard.deep = true;
-  /* Else AddressSanitizer ends the program at the fault. Under valgrind the faults are to be seen.
-   */
-  guard.no_poison = getenv("BERTH_TEST_POISON") == NULL;
+  guarded_open(&g, "mobilenet_v1_0.25_96_int8", hash_prepare, dispatch, MARGIN, MARGIN);
+  g.guard.deep = true;
+  g.guard.no_poison = getenv("BERTH_TEST_POISON") == NULL; /* valgrind is to see the faults */
   for (int invoke = 0; invoke < 2; invoke++) {
-    berth_value_t input = berth_interpreter_input(&interpreter, 0);
+    berth_value_t input = berth_interpreter_input(&g.interpreter, 0);
     memset(input.data, invoke + 1, input.bytes);
-    assert_int_equal(berth_interpreter_invoke(&interpreter), BERTH_OK);
+    assert_int_equal(berth_interpreter_invoke(&g.interpreter), BERTH_OK);
   }
-  berth_operator_t op = berth_model_operator(&model, 0, victim);
+  berth_vector_t outputs = berth_model_operator(&g.model, 0, victim).outputs;
+  run_t run = {.first = g.first, .findings = g.findings};
   run.bytes_of_output =
-      berth_interpreter_tensor(&interpreter, 0, (uint32_t)berth_vector_int(op.outputs, 0)).bytes;
-  free(memory);
-  free(activations);
-  free(persistent);
-  free(metadata);
-  free(planning);
-  berth_host_unmap(&map);
+      berth_interpreter_tensor(&g.interpreter, 0, (uint32_t)berth_vector_int(outputs, 0)).bytes;
+  guarded_close(&g);
   if (run.findings > 0) {
     assert_int_equal(run.first.op, victim);
     assert_int_equal(run.first.subgraph, 0);
@@ -232,51 +176,17 @@ static berth_status_t eval_late(berth_call_t *call) {
 }
 
 static uint32_t findings_late(bool fast) {
-  static berth_kernel_t kernels[HASH_KERNELS_MAX];
-  static const berth_kernel_t *table[HASH_KERNELS_MAX + 1];
-  const berth_kernel_t *const *honest = hash_kernels("none");
-  for (int i = 0; i < HASH_KERNELS_MAX; i++) {
-    kernels[i] = *honest[i];
-    kernels[i].prepare = prepare_late;
-    kernels[i].init = NULL;
-    kernels[i].eval = eval_late;
-    table[i] = &kernels[i];
-  }
-  char path[512], message[BERTH_HOST_MESSAGE];
-  berth_host_map_t map;
-  berth_model_t model;
-  snprintf(path, sizeof path, "%s/models/svdf_keyword_int8.tflite", BERTH_SOURCE_DIR);
-  assert_int_equal(berth_host_open_model(path, &map, &model, message), BERTH_OK);
-  uint8_t *blocks[4];
-  for (int i = 0; i < 4; i++) blocks[i] = block(BLOCK);
-  berth_interpreter_options_t options = {.kernels = table};
-  berth_memories_t memories = {.activations = {blocks[0] + MARGIN, BLOCK - MARGIN},
-                               .persistent = {blocks[1], BLOCK},
-                               .metadata = {blocks[2], BLOCK},
-                               .planning = {blocks[3], BLOCK}};
-  berth_interpreter_t interpreter;
-  assert_int_equal(berth_interpreter_init(&interpreter, &model, &options, &memories), BERTH_OK);
-  assert_int_equal(berth_interpreter_prepare(&interpreter), BERTH_OK);
-  uint64_t bytes;
-  run_t run = {.findings = 0};
-  berth_guard_t guard;
-  assert_int_equal(berth_guard_bytes(&interpreter, MARGIN, 0, &bytes), BERTH_OK);
-  void *memory = block(bytes);
-  assert_int_equal(
-      berth_guard_attach(&guard, &interpreter, MARGIN, 0, memory, bytes, on_finding, &run),
-      BERTH_OK);
-  guard.deep = !fast;
-  guard.fast = fast;
-  guard.no_poison = true;
+  static guarded_t g;
+  guarded_open(&g, "svdf_keyword_int8", prepare_late, eval_late, MARGIN, 0);
+  g.guard.deep = !fast;
+  g.guard.fast = fast;
   for (int invoke = 0; invoke < 3; invoke++) {
-    berth_value_t input = berth_interpreter_input(&interpreter, 0);
+    berth_value_t input = berth_interpreter_input(&g.interpreter, 0);
     memset(input.data, invoke, input.bytes);
-    assert_int_equal(berth_interpreter_invoke(&interpreter), BERTH_OK);
+    assert_int_equal(berth_interpreter_invoke(&g.interpreter), BERTH_OK);
   }
-  free(memory);
-  for (int i = 0; i < 4; i++) free(blocks[i]);
-  berth_host_unmap(&map);
-  return run.findings;
+  guarded_close(&g);
+  return g.findings;
 }
 
 static void operators_prepared_while_running_raise_no_alarm(void **state) {

@@ -3,15 +3,8 @@
  * 9 of the shipped ResNet-8 (8x8x64 in and out, a skip connection live beside it), or operator 3 of
  * the SVDF network where variables matter. Each is tried with all checks, and the fast way, which
  * must name the same bytes of what one evaluation can show. */
-#include "test.h"
+#include "run/guarded.h"
 
-#include "berth/guard.h"
-#include "host/map.h"
-#include "run/hash_kernels.h"
-#include <stdio.h>
-#include <stdlib.h>
-
-#define BLOCK     (4u << 20)
 #define MARGIN    4096u
 #define BYTES     4096u /* of the victim's input and output */
 #define ROW       512u  /* bytes of a row; 8 rows */
@@ -509,80 +502,23 @@ static berth_status_t zoo_eval(berth_call_t *call) {
   return current->eval(call);
 }
 
-typedef struct run {
-  berth_guard_finding_t first;
-  uint32_t findings;
-} run_t;
-
-static void on_finding(void *user, const berth_guard_finding_t *finding) {
-  run_t *run = user;
-  if (run->findings++ == 0) run->first = *finding;
-}
-
-static void *block(size_t bytes) {
-  void *memory = aligned_alloc(4096, (bytes + 4095) & ~(size_t)4095);
-  assert_non_null(memory);
-  return memory;
-}
-
-static run_t watch(const fault_t *fault, bool fast) {
-  static berth_kernel_t kernels[HASH_KERNELS_MAX];
-  static const berth_kernel_t *table[HASH_KERNELS_MAX + 1];
-  const berth_kernel_t *const *honest_ones = hash_kernels("none");
-  for (int i = 0; i < HASH_KERNELS_MAX; i++) {
-    kernels[i] = *honest_ones[i];
-    kernels[i].prepare = zoo_prepare;
-    kernels[i].eval = zoo_eval;
-    table[i] = &kernels[i];
-  }
+/* To be closed; findings are in it. */
+static void watch(guarded_t *g, const fault_t *fault, bool fast) {
   current = fault;
   evaluations = 0;
   remembered = 1;
-
-  char path[512], message[BERTH_HOST_MESSAGE];
-  berth_host_map_t map;
-  berth_model_t model;
-  snprintf(path, sizeof path, "%s/models/%s.tflite", BERTH_SOURCE_DIR,
-           fault->variables ? "svdf_keyword_int8" : "resnet8_int8");
-  assert_int_equal(berth_host_open_model(path, &map, &model, message), BERTH_OK);
-  uint8_t *copy = block(map.size); /* writable, so that a changed constant is a finding */
-  memcpy(copy, map.data, map.size);
-  assert_int_equal(berth_model_open(copy, map.size, &model, NULL), BERTH_OK);
-
-  uint8_t *blocks[4];
-  for (int i = 0; i < 4; i++) blocks[i] = block(BLOCK);
-  berth_interpreter_options_t options = {.kernels = table};
-  berth_memories_t memories = {.activations = {blocks[0] + MARGIN, BLOCK - 2 * MARGIN},
-                               .persistent = {blocks[1], BLOCK},
-                               .metadata = {blocks[2], BLOCK},
-                               .planning = {blocks[3], BLOCK}};
-  berth_interpreter_t interpreter;
-  assert_int_equal(berth_interpreter_init(&interpreter, &model, &options, &memories), BERTH_OK);
-  assert_int_equal(berth_interpreter_prepare(&interpreter), BERTH_OK);
-  uint64_t bytes;
-  run_t run = {.findings = 0};
-  berth_guard_t guard;
-  assert_int_equal(berth_guard_bytes(&interpreter, MARGIN, MARGIN, &bytes), BERTH_OK);
-  void *memory = block(bytes);
-  assert_int_equal(
-      berth_guard_attach(&guard, &interpreter, MARGIN, MARGIN, memory, bytes, on_finding, &run),
-      BERTH_OK);
-  guard.deep = !fast;
-  guard.fast = fast;
-  guard.no_poison = true; /* else AddressSanitizer ends the program at the fault */
-  guard.pristine = map.data;
-  for (int invoke = 0; invoke < 600 && run.findings == 0; invoke++) {
+  guarded_open(g, fault->variables ? "svdf_keyword_int8" : "resnet8_int8", zoo_prepare, zoo_eval,
+               MARGIN, MARGIN);
+  g->guard.deep = !fast;
+  g->guard.fast = fast;
+  g->guard.pristine = g->map.data;
+  for (int invoke = 0; invoke < 600 && g->findings == 0; invoke++) {
     if (invoke == 4 && fault->eval != leaves_last_in_second_invoke) break;
-    berth_value_t input = berth_interpreter_input(&interpreter, 0);
+    berth_value_t input = berth_interpreter_input(&g->interpreter, 0);
     uint32_t seed = (uint32_t)invoke / 2; /* each input twice */
     for (uint32_t i = 0; i < input.bytes; i++) input.data[i] = (uint8_t)(i * 7 + seed);
-    assert_int_equal(berth_interpreter_invoke(&interpreter), BERTH_OK);
+    assert_int_equal(berth_interpreter_invoke(&g->interpreter), BERTH_OK);
   }
-  free(memory);
-  free(copy);
-  for (int i = 0; i < 4; i++) free(blocks[i]);
-  berth_host_unmap(&map);
-  return run;
 }
 
 static void expect(const char *what, uint32_t found, uint32_t expected) {
@@ -604,23 +540,25 @@ static bool shows_at_once(const fault_t *fault) {
 static void the_guard_names_it(void **state) {
   const attempt_t *attempt = *state;
   const fault_t *fault = attempt->fault;
-  run_t run = watch(fault, attempt->fast);
+  static guarded_t g;
+  watch(&g, fault, attempt->fast);
+  guarded_close(&g);
   if (fault->kind == NO_FAULT) {
-    assert_int_equal(run.findings, 0);
+    assert_int_equal(g.findings, 0);
     return;
   }
-  if (attempt->fast && !shows_at_once(fault) && run.findings == 0) return;
-  assert_true(run.findings > 0);
-  assert_false(run.first.unconfirmed);
-  expect("the operator", run.first.op, victim_op());
-  expect("the kind of fault", (uint32_t)run.first.fault, (uint32_t)fault->kind);
-  expect("the owner", (uint32_t)run.first.owner, fault->owner);
-  expect("the first byte", run.first.first, fault->first);
-  expect("the number of bytes", run.first.count, fault->count);
-  expect("the first byte of the owner's", run.first.victim_first, fault->victim_first);
-  expect("the number of bytes of the owner's", run.first.victim_count, fault->victim_count);
-  expect("the victim", run.first.victim, fault->victim);
-  if (fault->kind == BERTH_GUARD_PARTIAL_WRITE) expect("the tensor", run.first.tensor, 26);
+  if (attempt->fast && !shows_at_once(fault) && g.findings == 0) return;
+  assert_true(g.findings > 0);
+  assert_false(g.first.unconfirmed);
+  expect("the operator", g.first.op, victim_op());
+  expect("the kind of fault", (uint32_t)g.first.fault, (uint32_t)fault->kind);
+  expect("the owner", (uint32_t)g.first.owner, fault->owner);
+  expect("the first byte", g.first.first, fault->first);
+  expect("the number of bytes", g.first.count, fault->count);
+  expect("the first byte of the owner's", g.first.victim_first, fault->victim_first);
+  expect("the number of bytes of the owner's", g.first.victim_count, fault->victim_count);
+  expect("the victim", g.first.victim, fault->victim);
+  if (fault->kind == BERTH_GUARD_PARTIAL_WRITE) expect("the tensor", g.first.tensor, 26);
 }
 
 int main(void) {
