@@ -3,6 +3,7 @@
  * Cost: O(n^2 + n x pairs) for n buffers.
  */
 #include "plan/exact_pairs.h"
+#include "plan/round.h"
 #include "plan/share.h"
 
 static bool live_together(const berth_buffer_t *a, const berth_buffer_t *b) {
@@ -48,16 +49,6 @@ berth_status_t berth_pairs_lay_out(berth_pairs_t *pairs, const berth_problem_t *
 
 /* ---- Groups and conflicts -------------------------------------------------------------------- */
 
-static int64_t common_multiple(int64_t a, int64_t b) {
-  int64_t x = a, y = b;
-  while (y != 0) {
-    int64_t rest = x % y;
-    x = y;
-    y = rest;
-  }
-  return b / x > INT64_MAX / a ? 0 : a * (b / x);
-}
-
 static berth_status_t form_groups(berth_pairs_t *pairs) {
   const berth_problem_t *problem = pairs->problem;
   berth_plan_share_groups(problem, pairs->group);
@@ -71,7 +62,8 @@ static berth_status_t form_groups(berth_pairs_t *pairs) {
     }
     if ((int64_t)buffer->size > pairs->size[group]) pairs->size[group] = (int64_t)buffer->size;
     if (buffer->align > 1) {
-      pairs->align[group] = common_multiple(pairs->align[group], (int64_t)buffer->align);
+      pairs->align[group] =
+          (int64_t)berth_common_multiple((uint64_t)pairs->align[group], buffer->align);
       if (pairs->align[group] == 0) return BERTH_ERROR_OVERFLOW;
     }
     if (buffer->fixed == BERTH_ANYWHERE) continue;

@@ -5,6 +5,7 @@
  * gaps between them. Cost for one unit: O(k log n) for k buffers in the way.
  */
 #include "plan/greedy.h"
+#include "plan/round.h"
 #include "plan/share.h"
 #include <string.h>
 
@@ -36,23 +37,12 @@ void berth_greedy_lay_out(berth_greedy_t *greedy, const berth_problem_t *problem
 
 /* ---- Units ----------------------------------------------------------------------------------- */
 
-/* Least common multiple, or 0 if it is beyond 2^63 - 1. */
-static uint64_t common_multiple(uint64_t a, uint64_t b) {
-  uint64_t x = a, y = b;
-  while (y != 0) {
-    uint64_t rest = x % y;
-    x = y;
-    y = rest;
-  }
-  return b / x > INT64_MAX / a ? 0 : a * (b / x);
-}
-
 static berth_status_t join(berth_unit_t *unit, const berth_buffer_t *buffer) {
   uint64_t align = buffer->align > 1 ? buffer->align : 1;
   if (buffer->size > unit->size) unit->size = buffer->size;
   if (buffer->first < unit->first) unit->first = buffer->first;
   if (buffer->last > unit->last) unit->last = buffer->last;
-  unit->align = common_multiple(unit->align, align);
+  unit->align = berth_common_multiple(unit->align, align);
   if (unit->align == 0) return BERTH_ERROR_OVERFLOW;
   if (buffer->fixed != BERTH_ANYWHERE) {
     if (unit->fixed != BERTH_ANYWHERE && unit->fixed != buffer->fixed) unit->impossible = true;

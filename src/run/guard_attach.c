@@ -1,10 +1,7 @@
 /* The guard, attaching: its memory, and the lifetimes by which it judges. See berth/guard.h. */
+#include "plan/round.h"
 #include "watch_fast.h"
 #include <string.h>
-
-static uint64_t round_up(uint64_t bytes) {
-  return (bytes + 15) & ~(uint64_t)15;
-}
 
 /* The most entries of a list of what is kept: tensors, each in two parts or, where others lie over
  * it, one more for each; sums; what one operator may write besides. */
@@ -106,7 +103,7 @@ static berth_status_t parts(const berth_interpreter_t *interpreter, uint64_t are
   bytes[PART_DIGESTS] = (uint64_t)interpreter->operator_count * 2 * sizeof(uint64_t);
   bytes[PART_INPUTS] = input_bytes(interpreter);
   bytes[PART_BEGUN] = interpreter->persistent_used;
-  for (int i = 0; i < PARTS; i++) bytes[i] = round_up(bytes[i]);
+  for (int i = 0; i < PARTS; i++) bytes[i] = berth_round_up(bytes[i], 16);
   return BERTH_OK;
 }
 
