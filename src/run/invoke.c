@@ -205,19 +205,21 @@ static berth_status_t tell(const berth_interpreter_t *interpreter, const berth_c
   return BERTH_OK;
 }
 
+/* Evaluates an operator, or a piece of it, under the guard if there is one. */
+static inline berth_status_t evaluate(const berth_interpreter_t *interpreter, berth_call_t *call,
+                                      uint32_t flags) {
+  if (is_guarded(interpreter)) return interpreter->guard->run(interpreter->guard, call, flags);
+  if (flags & OPERATOR_PARTIAL) berth_run_zero_outputs(call);
+  return berth_run_evaluate(call);
+}
+
 /* A piece of an operator that runs row by row. Its shapes are known, and it is not skipped. */
 static berth_status_t run_piece(berth_interpreter_t *interpreter, uint32_t op) {
   berth_call_t call;
   berth_run_piece_call(interpreter, op, &call);
   if (berth_run_is_skipped(&call)) return tell(interpreter, &call);
   uint32_t flags = interpreter->operators[berth_run_operator_index(interpreter, 0, op)].scratch;
-  berth_status_t status;
-  if (is_guarded(interpreter)) {
-    status = interpreter->guard->run(interpreter->guard, &call, flags);
-  } else {
-    if (flags & OPERATOR_PARTIAL) berth_run_zero_outputs(&call);
-    status = berth_run_evaluate(&call);
-  }
+  berth_status_t status = evaluate(interpreter, &call, flags);
   if (status != BERTH_OK) return refused(&call, status);
   return tell(interpreter, &call);
 }
@@ -236,12 +238,7 @@ static berth_status_t run_operator(berth_interpreter_t *interpreter, uint32_t su
     if (is_guarded(interpreter)) interpreter->guard->unseen(interpreter->guard);
   } else {
     berth_run_call_memory(interpreter, &call);
-    if (is_guarded(interpreter)) {
-      status = interpreter->guard->run(interpreter->guard, &call, flags);
-    } else {
-      if (flags & OPERATOR_PARTIAL) berth_run_zero_outputs(&call);
-      status = berth_run_evaluate(&call);
-    }
+    status = evaluate(interpreter, &call, flags);
   }
   if (status != BERTH_OK) return refused(&call, status);
   status = tell(interpreter, &call);

@@ -121,9 +121,8 @@ bool berth_watch_differ(const uint8_t *a, const uint8_t *b, uint32_t bytes, uint
 bool berth_watch_is_filled(const uint8_t *data, uint32_t bytes, uint8_t pattern, uint32_t *first,
                            uint32_t *count);
 
-/* Whose the byte is that lies `offset` from the start of the persistent data. */
-void berth_watch_name_persistent(const berth_watch_t *watch, uint32_t offset,
-                                 berth_guard_finding_t *finding);
+/* Is the persistent block no longer as its copy? Then whose bytes have changed. */
+bool berth_watch_is_persistent_changed(const berth_watch_t *watch, berth_guard_finding_t *finding);
 
 /* Each reports the first thing that is wrong, and returns false: constants against another copy of
  * the model's file; what is kept; memory that is nobody's, which must hold `pattern` (as must the

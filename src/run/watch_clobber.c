@@ -94,8 +94,8 @@ bool berth_watch_check_gaps(const berth_watch_t *watch, uint8_t pattern) {
 
 /* The operator whose workspace or state lies `distance` bytes from the persistent block's end, or
  * the variable. */
-void berth_watch_name_persistent(const berth_watch_t *watch, uint32_t offset,
-                                 berth_guard_finding_t *finding) {
+static void name_persistent(const berth_watch_t *watch, uint32_t offset,
+                            berth_guard_finding_t *finding) {
   const berth_guard_t *guard = watch->guard;
   const berth_interpreter_t *interpreter = guard->interpreter;
   uint32_t distance = interpreter->persistent_used - offset;
@@ -127,16 +127,22 @@ void berth_watch_name_persistent(const berth_watch_t *watch, uint32_t offset,
   }
 }
 
-bool berth_watch_check_persistent(const berth_watch_t *watch) {
+bool berth_watch_is_persistent_changed(const berth_watch_t *watch, berth_guard_finding_t *finding) {
   const berth_guard_t *guard = watch->guard;
   uint32_t first, count;
   if (!berth_watch_differ(berth_watch_persistent(guard), guard->persistent,
                           guard->interpreter->persistent_used, &first, &count)) {
-    return true;
+    return false;
   }
-  berth_guard_finding_t finding = berth_watch_finding(watch, BERTH_GUARD_CLOBBER);
-  berth_watch_name_persistent(watch, first, &finding);
-  finding.victim_count = count;
+  *finding = berth_watch_finding(watch, BERTH_GUARD_CLOBBER);
+  name_persistent(watch, first, finding);
+  finding->victim_count = count;
+  return true;
+}
+
+bool berth_watch_check_persistent(const berth_watch_t *watch) {
+  berth_guard_finding_t finding;
+  if (!berth_watch_is_persistent_changed(watch, &finding)) return true;
   berth_watch_report(watch, finding);
   return false;
 }

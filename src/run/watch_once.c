@@ -33,16 +33,9 @@ bool berth_watch_has_own(const berth_watch_t *watch) {
 }
 
 bool berth_watch_check_lasting(const berth_watch_t *watch) {
-  berth_guard_t *guard = watch->guard;
-  uint32_t first, count;
-  if (!berth_watch_differ(berth_watch_persistent(guard), guard->persistent,
-                          guard->interpreter->persistent_used, &first, &count)) {
-    return true;
-  }
-  berth_guard_finding_t finding = berth_watch_finding(watch, BERTH_GUARD_CLOBBER);
-  berth_watch_name_persistent(watch, first, &finding);
-  finding.victim_count = count;
-  berth_watch_suspect(guard, finding, BERTH_NOBODY);
+  berth_guard_finding_t finding;
+  if (!berth_watch_is_persistent_changed(watch, &finding)) return true;
+  berth_watch_suspect(watch->guard, finding, BERTH_NOBODY);
   return false;
 }
 
