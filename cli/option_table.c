@@ -140,6 +140,8 @@ static const option_t table[] = {
      "the file's order of operators, or the one that needs least (default)"},
     {"--kernel-set", "reference|cmsis-nn", FOR_OPTIMIZE, TAKE(option_set_stock_kernels),
      "of the firmware, for their scratch (default: reference)"},
+    {"--kernels", "reference|cmsis-nn", FOR_OPTIMIZE, TAKE(option_set_stock_kernels),
+     "the same: --kernel-set's other name"},
     {"--header", "FILE.h", FOR_OPTIMIZE, TAKE(option_set_header),
      "also write the plan as a C header"},
     {"--keep", "WHAT|all", FOR_OPTIMIZE, TAKE(option_add_keep),

@@ -184,6 +184,8 @@ static void what_is_beside_scratch_of_unknown_size_is_not_planned(void **state) 
   assert_says(out, "\"left_to_tflm\": 0");
   assert_says(out, "\"with_scratch\": true");
   assert_status("! cmp -s $dir/v.tflite $dir/w.tflite", 0);
+  assert_status("berth optimize $dir/u.tflite -o $dir/other_name.tflite --kernels cmsis-nn", 0);
+  assert_status("cmp $dir/v.tflite $dir/other_name.tflite", 0);
 }
 
 int main(void) {
