@@ -169,7 +169,7 @@ static int stream_and_plan(const options_t *options, berth_subject_t *subject) {
     return failed(&complaint);
   }
   options_t placing = *options;
-  if (placing.planning.work_limit == 0) placing.planning.work_limit = BERTH_STREAMING_PLAN_WORK;
+  placing.planning = berth_streaming_planning(&options->planning);
   int status = plan(&placing, subject, &streaming);
   berth_streaming_free(&streaming);
   return status;

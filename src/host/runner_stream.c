@@ -5,7 +5,6 @@
 #include "host/runner.h"
 #include "host/streaming_order.h"
 #include "host/streaming_read.h"
-#include "host/streaming_verify.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,17 +39,14 @@ static berth_status_t place(berth_runner_t *runner, berth_subject_t *subject,
                             berth_complaint_t *complaint) {
   const berth_planner_t *planner = runner->options.planner;
   if (planner == NULL) planner = &berth_planner_best;
-  const berth_planning_t planning = {.work_limit = BERTH_STREAMING_WORK};
+  const berth_planning_t planning = {.work_limit = 0};
   berth_outcome_t outcome;
   berth_status_t status =
-      berth_planning_run(planner, &subject->problem, &planning, &outcome, complaint);
+      berth_streaming_plan(runner->streaming, subject, planner, &planning, &outcome, complaint);
   if (status == BERTH_OK && !outcome.has_plan) {
     berth_complain(complaint, "%s: planner %s found no plan for it row by row", runner->path,
                    planner->name);
     status = BERTH_ERROR_UNSUPPORTED;
-  }
-  if (status == BERTH_OK) {
-    status = berth_streaming_verify(runner->streaming, outcome.plan.placements, complaint);
   }
   if (status == BERTH_OK) {
     berth_complain(complaint, "%s: out of memory", runner->path);

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The planner's budget for each of the plans that are only compared with each other. */
+#define COMPARING_WORK (BERTH_STREAMING_WORK / 10)
+
 static berth_status_t out_of_memory(const berth_subject_t *subject, berth_complaint_t *complaint) {
   berth_complain(complaint, "%s: out of memory", subject->path);
   return BERTH_ERROR_MEMORY;
@@ -148,7 +151,7 @@ static berth_status_t set(berth_streaming_t *s, const berth_subject_t *subject, 
 static berth_status_t place(berth_streaming_t *s, const berth_subject_t *subject, uint64_t *peak,
                             berth_complaint_t *complaint) {
   berth_problem_t problem = problem_of(s, subject);
-  const berth_planning_t planning = {.work_limit = BERTH_STREAMING_WORK};
+  const berth_planning_t planning = {.work_limit = COMPARING_WORK};
   berth_outcome_t outcome;
   berth_status_t status =
       berth_planning_run(&berth_planner_best, &problem, &planning, &outcome, complaint);
@@ -281,12 +284,17 @@ berth_status_t berth_streaming_make(berth_subject_t *subject,
   return BERTH_OK;
 }
 
+berth_planning_t berth_streaming_planning(const berth_planning_t *planning) {
+  berth_planning_t wanted = *planning;
+  if (wanted.work_limit == 0) wanted.work_limit = BERTH_STREAMING_WORK;
+  return wanted;
+}
+
 berth_status_t berth_streaming_plan(berth_streaming_t *streaming, const berth_subject_t *subject,
                                     const berth_planner_t *planner,
                                     const berth_planning_t *planning, berth_outcome_t *outcome,
                                     berth_complaint_t *complaint) {
-  berth_planning_t wanted = *planning;
-  if (streaming != NULL && wanted.work_limit == 0) wanted.work_limit = BERTH_STREAMING_PLAN_WORK;
+  berth_planning_t wanted = streaming != NULL ? berth_streaming_planning(planning) : *planning;
   berth_status_t status =
       berth_planning_run(planner, &subject->problem, &wanted, outcome, complaint);
   if (status != BERTH_OK || streaming == NULL || !outcome->has_plan) return status;

@@ -13,12 +13,10 @@
 #include "host/subject.h"
 #include "optimize/contracts.h"
 
-/* The planner's default budget for one streamed plan: pairs hide from it how low a peak can be, so
- * that it would go on looking for a long time. */
-#define BERTH_STREAMING_WORK UINT64_C(3000000)
-
-/* Likewise where a plan is shown, made once, instead of compared with others. */
-#define BERTH_STREAMING_PLAN_WORK (10 * BERTH_STREAMING_WORK)
+/* The planner's default budget for the streamed plan that was chosen, whether it is shown, saved or
+ * run: so all of these have the same peak. Pairs hide from a planner how low a peak can be, so that
+ * it would go on looking for a long time. */
+#define BERTH_STREAMING_WORK UINT64_C(30000000)
 
 typedef enum berth_streaming_mode {
   BERTH_STREAMING_OFF,
@@ -91,8 +89,12 @@ berth_status_t berth_streaming_open(berth_streaming_t *streaming, const berth_su
 berth_status_t berth_streaming_load(berth_streaming_t *streaming, const berth_subject_t *subject,
                                     const berth_streaming_options_t *options, uint64_t *load);
 
+/* The same with the default budget for streamed plans, where none is given. */
+berth_planning_t berth_streaming_planning(const berth_planning_t *planning);
+
 /* Plans the subject as berth_planning_run does and, if it is a streamed plan's (`streaming` is not
- * NULL), with its default budget, and verifies the plan. `outcome` is to be freed in any case. */
+ * NULL), with berth_streaming_planning, and verifies the plan. `outcome` is to be freed in any
+ * case. */
 berth_status_t berth_streaming_plan(berth_streaming_t *streaming, const berth_subject_t *subject,
                                     const berth_planner_t *planner,
                                     const berth_planning_t *planning, berth_outcome_t *outcome,
