@@ -216,6 +216,7 @@ static berth_status_t decide(berth_streaming_t *s, const berth_subject_t *subjec
   uint32_t inputs = berth_model_subgraph(&subject->model, 0).inputs.count;
   uint32_t count = inputs == 2 ? 4 : 2, best = 1, chosen = 0; /* set 1: none is pushed */
   bool best_pulled = options->pull_outputs, found = false;
+  bool is_last = false; /* the best way is the one that was searched last */
   berth_streaming_trial_t trials[BERTH_STREAM_CHOICES_MAX]; /* of the best way */
   uint64_t least = UINT64_MAX;
   for (uint32_t i = 0; i < 2 * count; i++) {
@@ -226,7 +227,8 @@ static berth_status_t decide(berth_streaming_t *s, const berth_subject_t *subjec
     berth_status_t status = search(s, subject, options, sets[i % count], pulled, false);
     if (status == BERTH_OK) status = choose(s, subject, options->mode, align, least, complaint);
     if (status != BERTH_OK) return status;
-    if (s->result.choice_count == 0 || (found && s->trials[s->chosen].peak >= least)) continue;
+    is_last = s->result.choice_count > 0 && (!found || s->trials[s->chosen].peak < least);
+    if (!is_last) continue;
     found = true;
     least = s->trials[s->chosen].peak;
     best = i % count;
@@ -234,7 +236,8 @@ static berth_status_t decide(berth_streaming_t *s, const berth_subject_t *subjec
     chosen = s->chosen;
     memcpy(trials, s->trials, sizeof trials);
   }
-  berth_status_t status = search(s, subject, options, sets[best], best_pulled, false);
+  berth_status_t status = BERTH_OK;
+  if (!is_last) status = search(s, subject, options, sets[best], best_pulled, false);
   if (status != BERTH_OK || !found) return status;
   memcpy(s->trials, trials, sizeof trials);
   s->chosen = chosen;

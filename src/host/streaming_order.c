@@ -4,9 +4,11 @@
  * Tried are the order with the smallest peak when nothing is streamed (berth/order.h) and four that
  * follow one branch to its end before the next one begins: depth first from the outputs, the inputs
  * of each operator as they are listed or the other way round, the longest or the shortest branch
- * first. The smallest load of each is searched; the best, if it is better than the file's, and the
- * file's are placed, and the smaller peak decides. Models with operators that have effects keep
- * their order. Cost: a search for each order.
+ * first. The best of them is tried once more with every operator that makes more than it reads, a
+ * PAD of channels on a skip for instance, as late as can be: what it reads is waiting then, not
+ * what it makes. The smallest load of each is searched; the best, these two if it is another one,
+ * and the file's, unless its load is far larger, are placed, and the smallest peak decides. Models
+ * with operators that have effects keep their order. Cost: a search for each order.
  */
 #include "host/streaming_order.h"
 #include <stdlib.h>
@@ -25,8 +27,9 @@ typedef struct trying {
   bool *done;
   uint32_t *best;
   uint32_t *tried; /* the depth-first orders, one after the other */
-  uint64_t least;  /* load of the best order so far */
-  uint64_t files;  /* load of the file's order */
+  uint64_t least;  /* load of the best order so far, once `measured` */
+  uint64_t files;  /* likewise of the file's order */
+  bool measured;   /* there is another order than the file's */
 } trying_t;
 
 /* ---- Depth first ----------------------------------------------------------------------------- */
@@ -106,6 +109,45 @@ static void find_order(trying_t *t, preference_t preference) {
   for (uint32_t i = 0; i < t->count; i++) visit(t, i, preference, &made); /* nobody's */
 }
 
+/* ---- As late as possible --------------------------------------------------------------------- */
+
+/* Of those tensors that are in the arena. */
+static uint64_t bytes_of(const trying_t *t, berth_vector_t tensors) {
+  const berth_graph_tensor_t *all = t->subject.graph.tensors + t->subject.graph.bases[0];
+  uint64_t bytes = 0;
+  for (uint32_t k = 0; k < tensors.count; k++) {
+    int32_t tensor = berth_vector_int(tensors, k);
+    if (tensor >= 0 && all[tensor].allocation == BERTH_ALLOCATION_ARENA_RW) {
+      bytes += all[tensor].bytes;
+    }
+  }
+  return bytes;
+}
+
+/* Does the operator make more than it reads, for others to read? */
+static bool enlarges(const trying_t *t, uint32_t index) {
+  const berth_graph_tensor_t *all = t->subject.graph.tensors + t->subject.graph.bases[0];
+  berth_operator_t op = berth_model_operator(&t->subject.model, 0, index);
+  uint64_t reads = bytes_of(t, op.inputs);
+  if (reads == 0 || bytes_of(t, op.outputs) <= reads) return false;
+  for (uint32_t k = 0; k < op.outputs.count; k++) {
+    int32_t tensor = berth_vector_int(op.outputs, k);
+    if (tensor >= 0 && all[tensor].reader_count > 0) return true;
+  }
+  return false;
+}
+
+/* Lets `order` be the best one, but for operators that enlarge: whoever reads what they make has
+ * them run just before itself. */
+static void find_late(trying_t *t) {
+  uint32_t made = 0;
+  memset(t->done, 0, t->count * sizeof *t->done);
+  for (uint32_t i = 0; i < t->count; i++) {
+    if (!enlarges(t, t->best[i])) visit(t, t->best[i], AS_LISTED, &made);
+  }
+  for (uint32_t i = 0; i < t->count; i++) visit(t, t->best[i], AS_LISTED, &made);
+}
+
 /* ---- Trying ---------------------------------------------------------------------------------- */
 
 /* Opens the model in some order and finds how small its load or, if `place`, its peak can be;
@@ -133,11 +175,23 @@ static berth_status_t try_order(const trying_t *t, const uint32_t *order, bool p
   return status == BERTH_ERROR_MEMORY ? status : BERTH_OK;
 }
 
-/* Takes an order over if its load is smaller than that of the best so far. */
+static bool is_files(const trying_t *t, const uint32_t *order) {
+  for (uint32_t i = 0; i < t->count; i++) {
+    if (order[i] != i) return false;
+  }
+  return true;
+}
+
+/* Takes an order over if its load is smaller than that of the best so far. The file's is searched
+ * once there is another one. */
 static berth_status_t consider(trying_t *t, const uint32_t *order) {
   uint64_t load;
-  if (memcmp(order, t->best, t->count * sizeof *order) == 0) return BERTH_OK;
-  berth_status_t status = try_order(t, order, false, &load);
+  if (is_files(t, order) || memcmp(order, t->best, t->count * sizeof *order) == 0) return BERTH_OK;
+  berth_status_t status = BERTH_OK;
+  if (!t->measured) status = try_order(t, NULL, false, &t->files);
+  if (!t->measured) t->least = t->files;
+  t->measured = true;
+  if (status == BERTH_OK) status = try_order(t, order, false, &load);
   if (status != BERTH_OK || load >= t->least) return status;
   t->least = load;
   memcpy(t->best, order, t->count * sizeof *order);
@@ -157,13 +211,6 @@ static berth_status_t consider_whole(trying_t *t) {
   return status;
 }
 
-static bool is_files(const trying_t *t, const uint32_t *order) {
-  for (uint32_t i = 0; i < t->count; i++) {
-    if (order[i] != i) return false;
-  }
-  return true;
-}
-
 /* Has depth-first order number `p` been found before? It is kept in any case. */
 static bool is_known(const trying_t *t, int p) {
   uint32_t *kept = t->tried + (size_t)p * t->count;
@@ -178,33 +225,53 @@ static berth_status_t consider_all(trying_t *t) {
   find_depths(t);
   for (uint32_t i = 0; i < t->count; i++) t->best[i] = i;
   berth_status_t status = BERTH_OK;
-  bool measured = false; /* the file's order; not before there is another one */
   for (int p = 0; p < (int)PREFERENCES && status == BERTH_OK; p++) {
     find_order(t, (preference_t)p);
-    if (is_known(t, p) || is_files(t, t->order)) continue;
-    if (!measured) status = try_order(t, NULL, false, &t->files);
-    if (!measured) t->least = t->files;
-    measured = true;
-    if (status == BERTH_OK) status = consider(t, t->order);
+    if (!is_known(t, p)) status = consider(t, t->order);
   }
-  return status == BERTH_OK && measured ? consider_whole(t) : status;
+  return status == BERTH_OK && t->measured ? consider_whole(t) : status;
 }
 
-static berth_status_t choose(trying_t *t, uint32_t **order) {
+typedef struct finalist {
+  const uint32_t *order; /* NULL: the file's */
+  uint64_t load;
+} finalist_t;
+
+/* The orders that are worth placing: the best one with operators as late as can be, the best, and
+ * the file's unless placing would not make up for its load. By rising load. */
+static berth_status_t find_finalists(trying_t *t, finalist_t *finalists, uint32_t *count) {
   berth_status_t status = consider_all(t);
-  if (status != BERTH_OK || is_files(t, t->best)) return status;
-  uint64_t peak, files_peak;
-  if (t->least + t->least / 16 < t->files) { /* placing would not make up for that */
-    *order = t->best;
-    t->best = NULL;
-    return BERTH_OK;
+  if (status != BERTH_OK) return status;
+  uint64_t best = t->least;
+  memcpy(t->tried, t->best, t->count * sizeof *t->best);
+  find_late(t);
+  status = consider(t, t->order);
+  *count = 0;
+  bool late = t->measured && memcmp(t->tried, t->best, t->count * sizeof *t->best) != 0;
+  if (late) finalists[(*count)++] = (finalist_t){t->best, t->least};
+  if (!is_files(t, t->tried)) finalists[(*count)++] = (finalist_t){t->tried, best};
+  if (is_files(t, t->tried) || t->least + t->least / 16 >= t->files) {
+    finalists[(*count)++] = (finalist_t){NULL, t->files};
   }
-  status = try_order(t, t->best, true, &peak);
-  if (status == BERTH_OK) status = try_order(t, NULL, true, &files_peak);
-  if (status != BERTH_OK || peak >= files_peak) return status;
-  *order = t->best;
-  t->best = NULL;
-  return BERTH_OK;
+  return status;
+}
+
+/* `*order` is the finalist with the smallest peak, in memory of `t`, or NULL: the file's. One whose
+ * load is larger than another one's peak cannot be it; of equals it is the simpler one. */
+static berth_status_t choose(trying_t *t, const uint32_t **order) {
+  finalist_t finalists[3];
+  uint32_t count = 0;
+  uint64_t least = UINT64_MAX, peak = 0;
+  berth_status_t status = find_finalists(t, finalists, &count);
+  *order = NULL;
+  for (uint32_t i = 0; i < count && status == BERTH_OK; i++) {
+    if (finalists[i].load > least) continue;
+    if (count > 1) status = try_order(t, finalists[i].order, true, &peak);
+    if (status != BERTH_OK || peak > least) continue;
+    least = peak;
+    *order = finalists[i].order;
+  }
+  return status;
 }
 
 /* `*order`, on the heap, is the one with the smallest peak; NULL: the file's, or the one that the
@@ -235,7 +302,13 @@ static berth_status_t find_best(const char *path, const berth_subject_options_t 
   t.done = malloc((size_t)t.count + 1);
   bool ready = t.depths != NULL && t.stack != NULL && t.order != NULL && t.best != NULL &&
                t.tried != NULL && t.done != NULL;
-  status = ready ? choose(&t, order) : BERTH_ERROR_MEMORY;
+  const uint32_t *chosen = NULL;
+  status = ready ? choose(&t, &chosen) : BERTH_ERROR_MEMORY;
+  if (status == BERTH_OK && chosen != NULL) {
+    *order = malloc(room);
+    if (*order == NULL) status = BERTH_ERROR_MEMORY;
+    if (*order != NULL) memcpy(*order, chosen, t.count * sizeof *chosen);
+  }
   if (status != BERTH_OK) berth_complain(complaint, "%s: out of memory", path);
   berth_subject_close(&t.subject);
   free(t.depths);
