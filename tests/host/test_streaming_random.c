@@ -63,6 +63,30 @@ static void save(const builder_t *file, const char *path) {
   assert_int_equal(fclose(stream), 0);
 }
 
+/* Networks that have at least one of each. */
+typedef struct counted {
+  uint32_t grouped, multiplied, transposed, converted, sequences;
+} counted_t;
+
+static void count_kinds(const random_network_t *net, counted_t *counted) {
+  bool grouped = false, multiplied = false, transposed = false, converted = false;
+  for (uint32_t i = 0; i < net->op_count; i++) {
+    const random_op_t *op = &net->ops[i];
+    bool conv = op->code == BERTH_BUILTIN_CONV_2D;
+    bool depthwise = op->code == BERTH_BUILTIN_DEPTHWISE_CONV_2D;
+    int32_t channels = conv || depthwise ? net->tensors[op->inputs[0]].dims[3] : 0;
+    grouped = grouped || (conv && net->tensors[op->inputs[1]].dims[3] < channels);
+    multiplied = multiplied || (depthwise && net->tensors[op->outputs[0]].dims[3] > channels);
+    transposed = transposed || op->code == BERTH_BUILTIN_TRANSPOSE_CONV;
+    converted = converted || op->code == BERTH_BUILTIN_QUANTIZE || op->code == BERTH_BUILTIN_CAST;
+  }
+  counted->grouped += grouped;
+  counted->multiplied += multiplied;
+  counted->transposed += transposed;
+  counted->converted += converted;
+  counted->sequences += net->tensors[0].dims[1] == 1 && net->tensors[0].dims[2] > 1;
+}
+
 static void streamed_networks_give_the_bytes_of_whole_ones(void **state) {
   (void)state;
   static const berth_streaming_options_t ways[] = {
@@ -73,6 +97,7 @@ static void streamed_networks_give_the_bytes_of_whole_ones(void **state) {
   const char *cases = getenv("BERTH_TEST_CASES");
   uint32_t networks = cases != NULL ? (uint32_t)strtoul(cases, NULL, 10) : NETWORKS;
   uint32_t runs = 0, reordered = 0;
+  counted_t counted = {0, 0, 0, 0, 0};
   char path[] = "/tmp/berth-streaming-XXXXXX";
   int handle = mkstemp(path);
   assert_true(handle >= 0);
@@ -82,6 +107,7 @@ static void streamed_networks_give_the_bytes_of_whole_ones(void **state) {
   assert_true(net != NULL && whole != NULL && streamed != NULL);
   for (uint32_t seed = 1; seed <= networks; seed++) {
     random_network(net, seed);
+    count_kinds(net, &counted);
     save(&net->file, path);
     run(path, NULL, seed, whole);
     for (size_t way = 0; way < sizeof ways / sizeof *ways; way++) {
@@ -100,7 +126,14 @@ static void streamed_networks_give_the_bytes_of_whole_ones(void **state) {
   free(streamed);
   print_message("%u of %u plans stream, %u of them in another order\n", runs, 3 * networks,
                 reordered);
+  print_message("networks with grouped convolutions: %u, several outputs of a channel: %u, "
+                "transposed: %u, conversions: %u, of sequences: %u\n",
+                counted.grouped, counted.multiplied, counted.transposed, counted.converted,
+                counted.sequences);
   assert_true(runs > networks && reordered > 0);
+  assert_true(counted.grouped > networks / 30 && counted.multiplied > networks / 30);
+  assert_true(counted.transposed > networks / 30 && counted.converted > networks / 30);
+  assert_true(counted.sequences > networks / 30);
 }
 
 int main(void) {

@@ -1,6 +1,7 @@
-/* Random small networks as .tflite files in memory: convolutions with odd strides, dilations and
- * paddings, pools, resizes, concatenations, sums that join branches, reductions and fully connected
- * ends, in int8, uint8 or float32. The same seed gives the same file everywhere.
+/* Random small networks as .tflite files in memory: convolutions with odd strides, dilations,
+ * paddings and groups, transposed ones, pools, resizes, paddings, concatenations, sums that join
+ * branches, conversions of type, reductions and fully connected ends, in int8, uint8 or float32; of
+ * images, or of sequences (one row). The same seed gives the same file everywhere.
  *
  *   random_network_t *net = malloc(sizeof *net);
  *   berth_model_t model = random_network(net, seed);
@@ -180,40 +181,84 @@ static inline int32_t random_length(int32_t length, int32_t filter, int32_t stri
   return length < extent ? 0 : (length - extent) / stride + 1;
 }
 
-/* CONV_2D and DEPTHWISE_CONV_2D. */
+/* A window over height and width. Where there is one row only, it is the width that has odd ones.
+ */
+typedef struct random_window {
+  int32_t filter[2], stride[2], dilation[2]; /* of height, of width */
+  bool same;
+  int32_t size[2]; /* of the output; 0: it doesn't fit */
+} random_window_t;
+
+static inline void random_swap(int32_t *two) {
+  int32_t first = two[0];
+  two[0] = two[1];
+  two[1] = first;
+}
+
+static inline random_window_t random_window(const int32_t *in, random_window_t window) {
+  if (in[1] == 1) {
+    random_swap(window.filter);
+    random_swap(window.stride);
+    random_swap(window.dilation);
+  }
+  for (int i = 0; i < 2; i++)
+    window.size[i] = random_length(in[i + 1], window.filter[i], window.stride[i],
+                                   window.dilation[i], window.same);
+  return window;
+}
+
+static inline random_window_t random_conv_window(random_network_t *net, const int32_t *in) {
+  random_window_t window = {.dilation = {1, 1}};
+  bool pointwise = random_once_in(net, 4);
+  window.same = random_once_in(net, 2);
+  window.filter[0] = pointwise ? 1 : random_between(net, 1, 5);
+  window.filter[1] = random_between(net, 1, 3);
+  window.stride[0] = random_between(net, 1, random_once_in(net, 3) ? 4 : 2);
+  window.stride[1] = random_between(net, 1, 2);
+  if (random_once_in(net, 3)) window.dilation[0] = random_between(net, 1, 3);
+  return random_window(in, window);
+}
+
+/* CONV_2D, maybe in groups, and DEPTHWISE_CONV_2D, maybe with several outputs of each channel. */
 static inline int32_t random_conv(random_network_t *net, int32_t from, bool depthwise) {
   const int32_t *in = net->tensors[from].dims;
-  bool pointwise = random_once_in(net, 4), same = random_once_in(net, 2);
-  int32_t fh = pointwise ? 1 : random_between(net, 1, 5), fw = random_between(net, 1, 3);
-  int32_t sh = random_between(net, 1, random_once_in(net, 3) ? 4 : 2),
-          sw = random_between(net, 1, 2);
-  int32_t dh = random_once_in(net, 3) ? random_between(net, 1, 3) : 1;
-  int32_t h = random_length(in[1], fh, sh, dh, same), w = random_length(in[2], fw, sw, 1, same);
-  if (h == 0 || w == 0) return -1;
-  int32_t c = depthwise ? in[3] * random_between(net, 1, 2) : random_between(net, 1, 9);
+  random_window_t window = random_conv_window(net, in);
+  int32_t fh = window.filter[0], fw = window.filter[1], groups = random_between(net, 1, 3);
+  if (in[3] % groups != 0) groups = 1;
+  if (window.size[0] == 0 || window.size[1] == 0) return -1;
+  int32_t c =
+      depthwise ? in[3] * random_between(net, 1, 3) : groups * random_between(net, 1, 9 / groups);
   if (c > 24) return -1;
-  int32_t conv[4] = {c, fh, fw, in[3]}, taps[4] = {1, fh, fw, c};
+  int32_t conv[4] = {c, fh, fw, in[3] / groups}, taps[4] = {1, fh, fw, c};
+  int32_t weights = random_weights(net, 4, depthwise ? taps : conv, depthwise ? 3 : 0),
+          bias = random_bias(net, c);
   random_op_t *op =
       random_op(net, depthwise ? BERTH_BUILTIN_DEPTHWISE_CONV_2D : BERTH_BUILTIN_CONV_2D);
   random_reads(net, op, from);
-  random_reads(net, op, random_weights(net, 4, depthwise ? taps : conv, depthwise ? 3 : 0));
-  random_reads(net, op, random_bias(net, c));
+  random_reads(net, op, weights);
+  random_reads(net, op, bias);
   bool d = depthwise;
   random_option(op, d ? BERTH_DEPTHWISE_CONV_2D_PADDING : BERTH_CONV_2D_PADDING, 1,
-                same ? BERTH_PADDING_SAME : BERTH_PADDING_VALID);
-  random_option(op, d ? BERTH_DEPTHWISE_CONV_2D_STRIDE_H : BERTH_CONV_2D_STRIDE_H, 4, sh);
-  random_option(op, d ? BERTH_DEPTHWISE_CONV_2D_STRIDE_W : BERTH_CONV_2D_STRIDE_W, 4, sw);
-  random_option(op, d ? BERTH_DEPTHWISE_CONV_2D_DILATION_H : BERTH_CONV_2D_DILATION_H, 4, dh);
+                window.same ? BERTH_PADDING_SAME : BERTH_PADDING_VALID);
+  random_option(op, d ? BERTH_DEPTHWISE_CONV_2D_STRIDE_H : BERTH_CONV_2D_STRIDE_H, 4,
+                window.stride[0]);
+  random_option(op, d ? BERTH_DEPTHWISE_CONV_2D_STRIDE_W : BERTH_CONV_2D_STRIDE_W, 4,
+                window.stride[1]);
+  random_option(op, d ? BERTH_DEPTHWISE_CONV_2D_DILATION_H : BERTH_CONV_2D_DILATION_H, 4,
+                window.dilation[0]);
+  random_option(op, d ? BERTH_DEPTHWISE_CONV_2D_DILATION_W : BERTH_CONV_2D_DILATION_W, 4,
+                window.dilation[1]);
   random_option(op, d ? BERTH_DEPTHWISE_CONV_2D_ACTIVATION : BERTH_CONV_2D_ACTIVATION, 1,
                 random_between(net, 0, 3));
-  return random_writes(op, random_activation(net, h, w, c));
+  return random_writes(op, random_activation(net, window.size[0], window.size[1], c));
 }
 
 static inline int32_t random_transpose_conv(random_network_t *net, int32_t from) {
   const int32_t *in = net->tensors[from].dims;
-  if (in[1] > 8 || in[2] > 8 || net->type == BERTH_TYPE_UINT8) return -1;
+  if (in[1] > 8 || in[2] > 12 || net->type == BERTH_TYPE_UINT8) return -1;
   int32_t sh = random_between(net, 1, 3), sw = random_between(net, 1, 2);
   int32_t fh = random_between(net, 1, 4), fw = random_between(net, 1, 3);
+  if (in[1] == 1 && random_once_in(net, 2)) sh = fh = 1; /* it stays a sequence */
   bool same = random_once_in(net, 2);
   int32_t c = random_between(net, 1, 5);
   int32_t h = same ? in[1] * sh : (in[1] - 1) * sh + fh,
@@ -232,20 +277,25 @@ static inline int32_t random_transpose_conv(random_network_t *net, int32_t from)
 /* Also a global pool, now and then. */
 static inline int32_t random_pool(random_network_t *net, int32_t from) {
   const int32_t *in = net->tensors[from].dims;
-  bool global = random_once_in(net, 4), same = !global && random_once_in(net, 2);
-  int32_t fh = global ? in[1] : random_between(net, 1, 4), fw = random_between(net, 1, 3);
-  int32_t sh = random_between(net, 1, 3), sw = random_between(net, 1, 3);
-  int32_t h = random_length(in[1], fh, sh, 1, same), w = random_length(in[2], fw, sw, 1, same);
-  if (h == 0 || w == 0) return -1;
+  random_window_t window = {.dilation = {1, 1}};
+  bool global = random_once_in(net, 4);
+  window.same = !global && random_once_in(net, 2);
+  window.filter[0] = global ? in[in[1] == 1 ? 2 : 1] : random_between(net, 1, 4);
+  window.filter[1] = random_between(net, 1, 3);
+  window.stride[0] = random_between(net, 1, 3);
+  window.stride[1] = random_between(net, 1, 3);
+  window = random_window(in, window);
+  if (window.size[0] == 0 || window.size[1] == 0) return -1;
   random_op_t *op = random_op(net, random_once_in(net, 2) ? BERTH_BUILTIN_AVERAGE_POOL_2D
                                                           : BERTH_BUILTIN_MAX_POOL_2D);
   random_reads(net, op, from);
-  random_option(op, BERTH_POOL_2D_PADDING, 1, same ? BERTH_PADDING_SAME : BERTH_PADDING_VALID);
-  random_option(op, BERTH_POOL_2D_STRIDE_H, 4, sh);
-  random_option(op, BERTH_POOL_2D_STRIDE_W, 4, sw);
-  random_option(op, BERTH_POOL_2D_FILTER_H, 4, fh);
-  random_option(op, BERTH_POOL_2D_FILTER_W, 4, fw);
-  return random_writes(op, random_activation(net, h, w, in[3]));
+  random_option(op, BERTH_POOL_2D_PADDING, 1,
+                window.same ? BERTH_PADDING_SAME : BERTH_PADDING_VALID);
+  random_option(op, BERTH_POOL_2D_STRIDE_H, 4, window.stride[0]);
+  random_option(op, BERTH_POOL_2D_STRIDE_W, 4, window.stride[1]);
+  random_option(op, BERTH_POOL_2D_FILTER_H, 4, window.filter[0]);
+  random_option(op, BERTH_POOL_2D_FILTER_W, 4, window.filter[1]);
+  return random_writes(op, random_activation(net, window.size[0], window.size[1], in[3]));
 }
 
 /* A sum, product, difference or maximum with another tensor, of the same shape or one that is
@@ -301,6 +351,7 @@ static inline int32_t random_resize(random_network_t *net, int32_t from) {
   const int32_t *in = net->tensors[from].dims;
   bool nearest = random_once_in(net, 2);
   int32_t size[2] = {random_between(net, 1, 20), random_between(net, 1, 8)};
+  if (in[1] == 1 && random_once_in(net, 2)) random_swap(size);
   int32_t channels = in[3];
   int32_t mode = random_between(net, 0, 2); /* neither, aligned corners, pixels' centres */
   int32_t sizes = random_ints(net, 2, size);
@@ -318,21 +369,53 @@ static inline int32_t random_resize(random_network_t *net, int32_t from) {
   return random_writes(op, random_activation(net, size[0], size[1], channels));
 }
 
+/* PAD, PADV2 with a number of its own, or MIRROR_PAD, whose borders are no larger than what they
+ * mirror. */
 static inline int32_t random_pad(random_network_t *net, int32_t from) {
   const int32_t *in = net->tensors[from].dims;
+  bool mirror = random_once_in(net, 4), number = !mirror && random_once_in(net, 3);
+  bool flat = in[1] == 1 || (mirror && random_once_in(net, 2)); /* no rows are added */
   int32_t pads[8] = {0}, dims[4] = {1};
-  for (int32_t d = 1; d < 4; d++) {
-    pads[2 * d] = random_between(net, 0, 2);
-    pads[2 * d + 1] = random_between(net, 0, 2);
-    dims[d] = in[d] + pads[2 * d] + pads[2 * d + 1];
+  for (int32_t d = flat ? 2 : 1; d < 4; d++) {
+    int32_t most = !mirror || in[d] > 2 ? 2 : in[d] - 1;
+    pads[2 * d] = random_between(net, 0, most);
+    pads[2 * d + 1] = random_between(net, 0, most);
   }
+  for (int32_t d = 1; d < 4; d++) dims[d] = in[d] + pads[2 * d] + pads[2 * d + 1];
   int32_t paddings =
       random_constant(net, (random_tensor_t){.type = BERTH_TYPE_INT32, .rank = 2, .dims = {4, 2}},
                       pads, sizeof pads);
-  random_op_t *op = random_op(net, BERTH_BUILTIN_PAD);
+  int32_t value = number ? random_weights(net, 1, (int32_t[]){1}, 0) : -1;
+  if (number) net->tensors[value].scale_count = 0;
+  random_op_t *op = random_op(net, mirror   ? BERTH_BUILTIN_MIRROR_PAD
+                                   : number ? BERTH_BUILTIN_PADV2
+                                            : BERTH_BUILTIN_PAD);
   random_reads(net, op, from);
   random_reads(net, op, paddings);
+  if (number) random_reads(net, op, value);
+  if (mirror) random_option(op, BERTH_MIRROR_PAD_MODE, 1, random_between(net, 0, 1));
   return random_writes(op, random_activation(net, dims[1], dims[2], dims[3]));
+}
+
+/* To another type and back: with scales, or as integers. */
+static inline int32_t random_there_and_back(random_network_t *net, int32_t from) {
+  berth_tensor_type_t type = net->type;
+  random_tensor_t other = net->tensors[from];
+  bool cast = random_once_in(net, 2), real = type == BERTH_TYPE_FLOAT32;
+  other.used = false;
+  other.type = cast ? BERTH_TYPE_INT32 : real ? BERTH_TYPE_INT8 : BERTH_TYPE_FLOAT32;
+  other.scale = !cast && real ? 0.05f : 0.0f;
+  other.zero_point = !cast && real ? 3 : 0;
+  berth_builtin_t there = real ? BERTH_BUILTIN_QUANTIZE : BERTH_BUILTIN_DEQUANTIZE,
+                  back = real ? BERTH_BUILTIN_DEQUANTIZE : BERTH_BUILTIN_QUANTIZE;
+  int32_t between = random_put(net, other);
+  random_op_t *op = random_op(net, cast ? BERTH_BUILTIN_CAST : there);
+  random_reads(net, op, from);
+  random_writes(op, between);
+  const int32_t *in = net->tensors[from].dims;
+  op = random_op(net, cast ? BERTH_BUILTIN_CAST : back);
+  random_reads(net, op, between);
+  return random_writes(op, random_activation(net, in[1], in[2], in[3]));
 }
 
 static inline int32_t random_slice(random_network_t *net, int32_t from) {
@@ -539,7 +622,7 @@ static inline berth_model_t random_emit(random_network_t *net, uint32_t input_co
 
 static inline int32_t random_grow(random_network_t *net, int32_t from, const int32_t *live,
                                   uint32_t count, int32_t *second) {
-  switch (random_between(net, 0, 18)) {
+  switch (random_between(net, 0, 20)) {
   case 0:
   case 1:
   case 2:
@@ -569,8 +652,12 @@ static inline int32_t random_grow(random_network_t *net, int32_t from, const int
     return random_space(net, from);
   case 17:
     return random_once_in(net, 3) ? random_transpose(net, from) : random_mean(net, from);
+  case 18:
+    return random_there_and_back(net, from);
+  case 19:
+    return random_transpose_conv(net, from);
   default:
-    return random_once_in(net, 2) ? random_unary(net, from) : random_transpose_conv(net, from);
+    return random_unary(net, from);
   }
 }
 
@@ -584,6 +671,7 @@ static inline berth_model_t random_network(random_network_t *net, uint64_t seed)
   int32_t live[32];
   uint32_t count = 0, inputs = random_once_in(net, 4) ? 2 : 1;
   int32_t h = random_between(net, 1, 20), w = random_between(net, 1, 7);
+  if (random_once_in(net, 5)) h = 1, w = random_between(net, 1, 22);
   for (uint32_t i = 0; i < inputs; i++)
     live[count++] = random_activation(net, h, w, random_between(net, 1, 6));
   int32_t wanted = random_between(net, 1, 12);
