@@ -1,7 +1,7 @@
 /* Running a model: fills its inputs, invokes it, keeps the times, writes its outputs. */
 #include "host/execute.h"
 #include "host/fill.h"
-#include "host/output.h"
+#include "host/output_files.h"
 #include "host/usage.h"
 #include <stdlib.h>
 #include <string.h>
@@ -81,79 +81,26 @@ static berth_status_t fill_inputs(const berth_execution_options_t *options, bert
 typedef struct watch {
   const berth_execution_options_t *options;
   berth_execution_t *execution;
-  double last;              /* when the operator before ended */
-  berth_output_t rows_file; /* of a graph output that comes row by row */
-  bool rows_open;           /* is it open? */
-  uint32_t rows_output;     /* which output it is of */
-  char rows_path[4096];
-  berth_status_t rows_status; /* of opening it; then `rows_complaint` says why */
-  berth_complaint_t rows_complaint;
+  double last;                /* when the operator before ended */
+  berth_output_files_t files; /* with `output_dir` */
 } watch_t;
 
-static berth_status_t output_path(const berth_execution_options_t *options, uint32_t invoke,
-                                  uint32_t output, char *path, size_t size,
-                                  berth_complaint_t *complaint) {
-  int length =
-      options->invokes == 1
-          ? snprintf(path, size, "%s/out%u.bin", options->output_dir, output)
-          : snprintf(path, size, "%s/run%u.out%u.bin", options->output_dir, invoke + 1, output);
-  if (length >= 0 && (size_t)length < size) return BERTH_OK;
-  berth_complain(complaint, "%s: the path is too long", options->output_dir);
-  return BERTH_ERROR_ARGUMENT;
-}
-
-/* Rows of an output go into its file as they come. Where several outputs come row by row, the first
- * one's do, since only one file is written at a time. */
 static void on_rows(void *user, uint32_t output, const berth_value_t *value, uint32_t first_row,
                     uint32_t last_row) {
   watch_t *watch = user;
   watch->execution->row_pieces++;
-  if (watch->options->output_dir == NULL || watch->rows_status != BERTH_OK) return;
-  if (!watch->rows_open && first_row == 0) {
-    watch->rows_status =
-        output_path(watch->options, watch->execution->invokes, output, watch->rows_path,
-                    sizeof watch->rows_path, &watch->rows_complaint);
-    if (watch->rows_status == BERTH_OK) {
-      watch->rows_status =
-          berth_output_open(watch->rows_path, &watch->rows_file, &watch->rows_complaint);
-    }
-    watch->rows_open = watch->rows_status == BERTH_OK;
-    watch->rows_output = output;
-  }
-  if (!watch->rows_open || watch->rows_output != output) return;
-  for (uint32_t row = first_row; row < last_row; row++) {
-    fwrite(berth_row(value, row), 1, value->row_bytes, watch->rows_file.stream);
-  }
+  if (watch->files.rows == NULL) return;
+  berth_output_files_rows(&watch->files, watch->execution->invokes, output, value, first_row,
+                          last_row);
 }
 
-static berth_status_t write_outputs(watch_t *watch, const berth_runner_t *runner, uint32_t invoke,
-                                    berth_complaint_t *complaint) {
-  const berth_execution_options_t *options = watch->options;
-  uint32_t count = berth_model_subgraph(&runner->model, 0).outputs.count, written = UINT32_MAX;
-  if (watch->rows_status != BERTH_OK) {
-    *complaint = watch->rows_complaint;
-    return watch->rows_status;
-  }
-  if (watch->rows_open) {
-    written = watch->rows_output;
-    watch->rows_open = false;
-    berth_status_t status = berth_output_commit(&watch->rows_file, complaint);
-    if (status != BERTH_OK) return status;
-  }
-  for (uint32_t i = 0; i < count; i++) {
-    char path[4096];
-    if (i == written) continue;
-    berth_value_t value = berth_runner_output(runner, i);
-    berth_status_t status = output_path(options, invoke, i, path, sizeof path, complaint);
-    if (status != BERTH_OK) return status;
-    berth_output_t output;
-    status = berth_output_open(path, &output, complaint);
-    if (status != BERTH_OK) return status;
-    if (value.data != NULL) fwrite(value.data, 1, value.bytes, output.stream);
-    status = berth_output_commit(&output, complaint);
-    if (status != BERTH_OK) return status;
-  }
-  return BERTH_OK;
+static berth_status_t open_files(watch_t *watch, berth_complaint_t *complaint) {
+  const berth_runner_t *runner = &watch->execution->runner;
+  uint32_t count = berth_model_subgraph(&runner->model, 0).outputs.count;
+  berth_status_t status = berth_output_files_init(&watch->files, watch->options->output_dir,
+                                                  watch->options->invokes, count);
+  if (status != BERTH_OK) berth_complain(complaint, "out of memory");
+  return status;
 }
 
 /* ---- Profile -------------------------------------------------------------------------------- */
@@ -313,16 +260,16 @@ static berth_status_t invoke_all(const berth_execution_options_t *options, watch
     status = berth_runner_invoke(runner);
     times[i] = now_ms() - start;
     if (status != BERTH_OK) {
-      if (watch->rows_open) berth_output_discard(&watch->rows_file);
       berth_complain(complaint, "%s: invoke %u failed: %s", runner->path, i + 1,
-                     berth_status_text(status));
+                     runner->rows_lost ? "out of memory for the rows of an output"
+                                       : berth_status_text(status));
       return status;
     }
     execution->invokes++;
     if (options->watch) sample(options, execution, i);
     runner->guard.deep = false; /* claims don't depend on the input: once is enough */
     if (options->output_dir != NULL) {
-      status = write_outputs(watch, runner, i, complaint);
+      status = berth_output_files_finish(&watch->files, runner, i, complaint);
       if (status != BERTH_OK) return status;
     }
   }
@@ -358,7 +305,9 @@ berth_status_t berth_execute(const char *path, const berth_execution_options_t *
     status =
         start_profile(execution, berth_model_subgraph(&execution->runner.model, 0).operator_count);
   }
+  if (status == BERTH_OK && options->output_dir != NULL) status = open_files(&watch, complaint);
   if (status == BERTH_OK) status = invoke_all(options, &watch, times, complaint);
+  berth_output_files_free(&watch.files);
   if (status == BERTH_OK && options->profile) {
     status = profile_memory(execution);
     if (status != BERTH_OK) berth_complain(complaint, "%s: %s", path, berth_status_text(status));

@@ -13,8 +13,12 @@
 
 #define LINKS_MAX 40
 
-/* The temporary file that a signal must remove; set and cleared with signals blocked. */
-static char *volatile pending;
+/* The temporary files that a signal must remove; the list changes with signals blocked. */
+typedef struct pending {
+  struct pending *next;
+  char *path;
+} pending_t;
+static pending_t *volatile pending;
 static volatile sig_atomic_t tolerant;
 static volatile sig_atomic_t interrupted; /* since interrupts are tolerated */
 static volatile sig_atomic_t ever;        /* at any time */
@@ -26,7 +30,7 @@ static void on_signal(int number) {
     interrupted = ever = 1;
     return;
   }
-  if (pending != NULL) unlink(pending);
+  for (pending_t *at = pending; at != NULL; at = at->next) unlink(at->path);
   signal(number, SIG_DFL);
   raise(number);
 }
@@ -61,13 +65,38 @@ bool berth_interrupted_ever(void) {
   return ever != 0;
 }
 
-static void set_pending(char *path) {
-  sigset_t blocked, before;
+static void block_signals(sigset_t *before) {
+  sigset_t blocked;
   sigemptyset(&blocked);
   for (size_t i = 0; i < sizeof watched / sizeof watched[0]; i++) sigaddset(&blocked, watched[i]);
-  sigprocmask(SIG_BLOCK, &blocked, &before);
-  pending = path;
+  sigprocmask(SIG_BLOCK, &blocked, before);
+}
+
+/* From when on the file is to be removed, and until when. `file` says which it is. */
+static void add_pending(pending_t *file) {
+  sigset_t before;
+  block_signals(&before);
+  file->next = pending;
+  pending = file;
   sigprocmask(SIG_SETMASK, &before, NULL);
+}
+
+static void remove_pending(const char *path) {
+  sigset_t before;
+  pending_t *found = NULL;
+  block_signals(&before);
+  pending_t *last = NULL;
+  for (pending_t *at = pending; at != NULL && found == NULL; last = at, at = at->next) {
+    if (at->path != path) continue;
+    if (last == NULL) {
+      pending = at->next;
+    } else {
+      last->next = at->next;
+    }
+    found = at;
+  }
+  sigprocmask(SIG_SETMASK, &before, NULL);
+  free(found);
 }
 
 /* The file that is meant, which need not exist, on the heap. NULL: errno says why. */
@@ -99,6 +128,44 @@ static void forget(berth_output_t *output) {
   *output = (berth_output_t){.path = output->path};
 }
 
+/* Opens a new file beside the target; `stream` is NULL if that fails, and errno says why. False:
+ * out of memory. */
+static bool open_temporary(berth_output_t *output) {
+  static const char suffix[] = ".XXXXXX";
+  size_t bytes = strlen(output->target) + sizeof suffix;
+  char *temporary = malloc(bytes);
+  pending_t *file = malloc(sizeof *file);
+  if (temporary == NULL || file == NULL) {
+    free(temporary);
+    free(file);
+    return false;
+  }
+  snprintf(temporary, bytes, "%s%s", output->target, suffix);
+  *file = (pending_t){.path = temporary};
+  int handle = mkstemp(temporary);
+  if (handle < 0) {
+    int cause = errno;
+    free(temporary);
+    free(file);
+    errno = cause;
+    return true;
+  }
+  add_pending(file);
+  output->temporary = temporary;
+  mode_t mask = umask(0);
+  umask(mask);
+  (void)fchmod(handle, 0666 & ~mask);
+  output->stream = fdopen(handle, "w");
+  if (output->stream == NULL) {
+    int cause = errno;
+    close(handle);
+    unlink(temporary);
+    remove_pending(temporary);
+    errno = cause;
+  }
+  return true;
+}
+
 berth_status_t berth_output_open(const char *path, berth_output_t *output,
                                  berth_complaint_t *complaint) {
   *output = (berth_output_t){.path = path, .target = follow_links(path)};
@@ -111,34 +178,10 @@ berth_status_t berth_output_open(const char *path, berth_output_t *output,
     output->stream = S_ISDIR(existing.st_mode) ? NULL : fopen(path, "w");
     if (S_ISDIR(existing.st_mode)) errno = EISDIR;
   } else {
-    static const char suffix[] = ".XXXXXX";
-    size_t bytes = strlen(output->target) + sizeof suffix;
-    char *temporary = malloc(bytes);
-    if (temporary == NULL) {
+    if (!open_temporary(output)) {
       forget(output);
       berth_complain(complaint, "%s: out of memory", path);
       return BERTH_ERROR_MEMORY;
-    }
-    snprintf(temporary, bytes, "%s%s", output->target, suffix);
-    int file = mkstemp(temporary);
-    if (file >= 0) {
-      set_pending(temporary);
-      mode_t mask = umask(0);
-      umask(mask);
-      (void)fchmod(file, 0666 & ~mask);
-      output->stream = fdopen(file, "w");
-      if (output->stream == NULL) {
-        int cause = errno;
-        close(file);
-        unlink(temporary);
-        set_pending(NULL);
-        errno = cause;
-      }
-    }
-    if (output->stream == NULL) {
-      free(temporary);
-    } else {
-      output->temporary = temporary;
     }
   }
   if (output->stream != NULL) return BERTH_OK;
@@ -151,7 +194,7 @@ void berth_output_discard(berth_output_t *output) {
   if (output->stream != NULL) fclose(output->stream);
   if (output->temporary != NULL) {
     unlink(output->temporary);
-    set_pending(NULL);
+    remove_pending(output->temporary);
   }
   forget(output);
 }
@@ -179,7 +222,7 @@ berth_status_t berth_output_commit(berth_output_t *output, berth_complaint_t *co
   if (good && output->temporary != NULL) {
     good = rename(output->temporary, output->target) == 0;
     cause = errno;
-    if (good) set_pending(NULL);
+    if (good) remove_pending(output->temporary);
   }
   if (good) {
     forget(output);

@@ -2,7 +2,7 @@
  *
  * A file is written under a temporary name beside its own, flushed to the disk and renamed. Until
  * then it is removed on failure, and on SIGINT, SIGTERM, SIGHUP and SIGPIPE. A symbolic link stays:
- * what it points to is written. One output is open at a time.
+ * what it points to is written. Any number of outputs may be open.
  */
 #ifndef BERTH_SRC_HOST_OUTPUT_H
 #define BERTH_SRC_HOST_OUTPUT_H

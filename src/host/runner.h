@@ -50,6 +50,7 @@ typedef struct berth_runner {
                                   its array is on the heap */
   uint8_t **frames;            /* of each graph input that is pushed row by row; NULL: likewise */
   uint8_t **results;           /* of each graph output that comes row by row; NULL: likewise */
+  bool rows_lost;              /* in this invoke: there was no memory for one of them */
   berth_guard_t guard;
   void *memory; /* the one block that the interpreter lives in; guarded: activations and margins */
   void *persistent; /* only when guarded; likewise below */
@@ -80,7 +81,8 @@ berth_value_t berth_runner_output(const berth_runner_t *runner, uint32_t output)
 void berth_runner_take_rows(berth_runner_t *runner, uint32_t output, const berth_value_t *value,
                             uint32_t first_row, uint32_t last_row);
 
-/* Runs the model once; pushes the rows of inputs that come row by row. */
+/* Runs the model once; pushes the rows of inputs that come row by row. MEMORY also if an output
+ * that comes row by row cannot be put together. */
 berth_status_t berth_runner_invoke(berth_runner_t *runner);
 
 /* Makes the streamed plan, if one is wanted; runner_stream.c. */

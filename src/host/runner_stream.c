@@ -214,7 +214,10 @@ void berth_runner_take_rows(berth_runner_t *runner, uint32_t output, const berth
                             uint32_t first_row, uint32_t last_row) {
   if (runner->results == NULL) return;
   if (runner->results[output] == NULL) runner->results[output] = calloc(value->bytes + 1u, 1);
-  if (runner->results[output] == NULL) return;
+  if (runner->results[output] == NULL) {
+    runner->rows_lost = true;
+    return;
+  }
   for (uint32_t row = first_row; row < last_row; row++) {
     memcpy(runner->results[output] + (size_t)row * value->row_bytes, berth_row(value, row),
            value->row_bytes);
@@ -236,7 +239,8 @@ static berth_status_t push_row(berth_runner_t *runner, uint32_t input, uint32_t 
   return berth_interpreter_push_rows(&runner->interpreter, input, berth_row(&frame, row), 1, NULL);
 }
 
-berth_status_t berth_runner_invoke(berth_runner_t *runner) {
+/* All at once, or the rows of inputs as they are asked for. */
+static berth_status_t invoke(berth_runner_t *runner) {
   berth_interpreter_t *interpreter = &runner->interpreter;
   uint32_t count = berth_model_subgraph(&runner->model, 0).inputs.count, input, row = 0;
   bool pushed = false;
@@ -253,4 +257,10 @@ berth_status_t berth_runner_invoke(berth_runner_t *runner) {
     status = push_row(runner, input, row);
   }
   return status;
+}
+
+berth_status_t berth_runner_invoke(berth_runner_t *runner) {
+  runner->rows_lost = false;
+  berth_status_t status = invoke(runner);
+  return status == BERTH_OK && runner->rows_lost ? BERTH_ERROR_MEMORY : status;
 }

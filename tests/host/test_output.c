@@ -113,20 +113,24 @@ static void a_discarded_file_leaves_the_old_one(void **state) {
   assert_int_equal(files_in_folder(), 1);
 }
 
-/* Lets a child write half a file and send itself a signal; how it ended. */
+/* Lets a child write half of two files and send itself a signal; how it ended. */
 static int interrupted_by(int number, bool tolerate) {
   pid_t child = fork();
   if (child == 0) {
     berth_interrupt_watch();
     berth_interrupt_tolerate(tolerate);
-    berth_output_t output;
+    berth_output_t output, other;
     berth_complaint_t complaint;
+    char second[80];
+    snprintf(second, sizeof second, "%s/second", dir);
     if (berth_output_open(path, &output, &complaint) != BERTH_OK) _exit(99);
+    if (berth_output_open(second, &other, &complaint) != BERTH_OK) _exit(99);
     fputs("half", output.stream);
     fflush(output.stream);
     raise(number);
     if (!berth_interrupted()) _exit(98);
     berth_output_discard(&output);
+    berth_output_discard(&other);
     _exit(7);
   }
   int status;
@@ -134,7 +138,7 @@ static int interrupted_by(int number, bool tolerate) {
   return status;
 }
 
-static void a_signal_ends_the_program_and_removes_the_temporary_file(void **state) {
+static void a_signal_ends_the_program_and_removes_temporary_files(void **state) {
   (void)state;
   static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
   write_through("old");
@@ -154,6 +158,26 @@ static void the_first_interrupt_is_only_noted_where_that_is_asked_for(void **sta
   assert_int_equal(WEXITSTATUS(status), 7);
   status = interrupted_by(SIGTERM, true);
   assert_true(WIFSIGNALED(status));
+}
+
+static void several_files_are_open_at_a_time(void **state) {
+  (void)state;
+  char names[3][80];
+  berth_output_t outputs[3];
+  berth_complaint_t complaint;
+  for (int i = 0; i < 3; i++) {
+    snprintf(names[i], sizeof names[i], "%s/file%d", dir, i);
+    assert_int_equal(berth_output_open(names[i], &outputs[i], &complaint), BERTH_OK);
+    fprintf(outputs[i].stream, "number %d", i);
+  }
+  berth_output_discard(&outputs[1]);
+  for (int i = 0; i < 3; i += 2)
+    assert_int_equal(berth_output_commit(&outputs[i], &complaint), BERTH_OK);
+  assert_int_equal(access(names[0], F_OK), 0);
+  assert_int_equal(access(names[1], F_OK), -1);
+  assert_int_equal(access(names[2], F_OK), 0);
+  unlink(names[0]);
+  unlink(names[2]);
 }
 
 /* How many lines of advice a child gets for a model after it was interrupted or not; 99: none. */
@@ -199,8 +223,9 @@ int main(void) {
       cmocka_unit_test(a_committed_file_replaces_the_old_one_at_once),
       cmocka_unit_test(a_link_stays_and_its_target_is_written),
       cmocka_unit_test(a_discarded_file_leaves_the_old_one),
-      cmocka_unit_test(a_signal_ends_the_program_and_removes_the_temporary_file),
+      cmocka_unit_test(a_signal_ends_the_program_and_removes_temporary_files),
       cmocka_unit_test(the_first_interrupt_is_only_noted_where_that_is_asked_for),
+      cmocka_unit_test(several_files_are_open_at_a_time),
       cmocka_unit_test(after_an_interrupt_nothing_more_is_tried),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
