@@ -17,8 +17,17 @@ extern "C" {
 #define BERTH_SCRATCH_MAX 4u /* most scratch buffers of one operator */
 #define BERTH_WINDOWS_MAX 4u /* inputs with a row window of their own; later ones: the last's */
 
-/* How an operator can be cut into rows. A row is one step along the outermost dimension that isn't
- * batch: height for images, time for sequences. */
+/* The dimension along which the rows of a tensor of rank 3 or more lie: the first one after the
+ * batch that is longer than 1, if it isn't the last. So rows are height for images, time for
+ * sequences, and width where the height is 1, as in 1-D convolutions ([batch, 1, time, channels]).
+ * If there is none, each batch is one row. */
+static inline uint32_t berth_row_dimension(uint32_t rank, const int32_t *dims) {
+  for (uint32_t i = 1; i + 1 < rank; i++)
+    if (dims[i] != 1) return i;
+  return 1;
+}
+
+/* How an operator can be cut into rows. */
 typedef enum berth_kind {
   BERTH_WHOLE,       /* needs whole inputs and makes whole outputs */
   BERTH_ROW_LOCAL,   /* output rows [a, b) read only the input rows that its windows say */

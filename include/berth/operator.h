@@ -38,8 +38,8 @@ extern "C" {
 /* A tensor at run time, or a window of its rows.
  *
  * Row r is at data + (r mod ring) x row_bytes: a whole tensor has ring == rows, one that is being
- * streamed keeps the last `ring` rows only. With rank 3 and more, rows are steps along dimension 1
- * (of every batch, one after the other); with less, the tensor is one row. */
+ * streamed keeps the last `ring` rows only. With rank 3 and more, rows are steps along
+ * berth_row_dimension (of every batch, one after the other); with less, the tensor is one row. */
 typedef struct berth_value {
   uint8_t *data;      /* row 0 (of the ring); NULL: absent, or not placed yet */
   uint32_t bytes;     /* of the whole tensor */

@@ -37,8 +37,8 @@ extern "C" {
 
 /* ---- The network as streaming sees it -------------------------------------------------------- */
 
-/* The rows of a tensor. A row is one step along dimension 1, of every batch one after the other,
- * with rank 3 and more; a tensor of lower rank is one row. */
+/* The rows of a tensor: steps along berth_row_dimension, of every batch one after the other, with
+ * rank 3 and more; a tensor of lower rank is one row. */
 typedef struct berth_stream_tensor {
   uint32_t rows;       /* of all batches; 0: a constant, or without a size before it runs */
   uint32_t batch_rows; /* of one batch; 1 with a rank below 3 */

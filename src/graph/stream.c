@@ -17,7 +17,7 @@
 berth_stream_tensor_t berth_stream_tensor(uint32_t rank, const int32_t *dims, uint32_t bytes) {
   berth_stream_tensor_t tensor = {1, 1, bytes};
   if (rank < 3) return tensor;
-  tensor.batch_rows = (uint32_t)dims[1];
+  tensor.batch_rows = (uint32_t)dims[berth_row_dimension(rank, dims)];
   tensor.rows = (uint32_t)dims[0] * tensor.batch_rows;
   tensor.row_bytes = tensor.rows > 0 ? bytes / tensor.rows : 0;
   return tensor;

@@ -1,6 +1,5 @@
 /* ARG_MAX and ARG_MIN: where along an axis the largest or smallest element is; the first of
- * several. Row-local where the axis lies beyond the first two dimensions and enough dimensions
- * remain. */
+ * several. Row-local where the axis lies within rows and they stay rows. */
 #include "operators/kernels.h"
 #include "operators/quantized.h"
 #include "operators/shape.h"
@@ -21,6 +20,13 @@ static uint32_t drop(const berth_value_t *input, uint32_t axis, int32_t *dims) {
   return rank;
 }
 
+static bool is_row_local(const berth_value_t *input, uint32_t axis) {
+  int32_t dims[BERTH_RANK_MAX];
+  uint32_t rank = drop(input, axis, dims);
+  return rank >= 3 && axis > berth_row_dimension(input->rank, input->dims) &&
+         berth_shape_rows_match(input->dims, input->rank, dims, rank);
+}
+
 static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   berth_value_t input = berth_input(call, 0), output = berth_output(call, 0);
   berth_value_t where = berth_input(call, 1);
@@ -38,7 +44,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   if (status != BERTH_OK) return status;
   uint32_t rank = drop(&input, axis, dims);
   if (input.dims[axis] == 0) return berth_refuse(call, "the axis is empty");
-  if (axis >= 2 && rank >= 3) {
+  if (is_row_local(&input, axis)) {
     contract->kind = BERTH_ROW_LOCAL;
     contract->windows[0] = berth_window_same();
     contract->windows[1] = berth_window_all();
@@ -101,8 +107,9 @@ static berth_status_t eval(berth_call_t *call) {
   }
   berth_value_t output = berth_output(call, 0);
   if (status != BERTH_OK || output.bytes == 0) return status;
-  bool by_rows = !computed && axis >= 2 && output.rank >= 3;
-  uint32_t outer = berth_shape_product(input.dims, by_rows ? 2 : 0, axis);
+  bool by_rows = !computed && is_row_local(&input, axis);
+  uint32_t inner_dim = by_rows ? berth_row_dimension(input.rank, input.dims) + 1 : 0;
+  uint32_t outer = berth_shape_product(input.dims, inner_dim, axis);
   uint32_t inner = berth_shape_product(input.dims, axis + 1, input.rank);
   uint32_t length = (uint32_t)input.dims[axis];
   if (!by_rows) {

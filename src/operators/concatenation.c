@@ -1,8 +1,8 @@
 /* CONCATENATION and PACK: tensors one after the other along one axis.
  *
  * Where everything outside the axis is 1, the inputs are the bytes of the output one after the
- * other: a planner places them inside it and nothing is copied. Beyond the first two dimensions the
- * operators are row-local. uint8 inputs of another scale than the output's are requantized in
+ * other: a planner places them inside it and nothing is copied. Where the axis lies within rows,
+ * the operators are row-local. uint8 inputs of another scale than the output's are requantized in
  * float, as stock TFLite's kernel does; other quantized types must agree, as it demands.
  */
 #include "operators/kernels.h"
@@ -26,6 +26,15 @@ static berth_status_t find_axis(berth_call_t *call, uint32_t input_rank, uint32_
 static bool same_scale(const berth_value_t *input, const berth_value_t *output) {
   return output->type != BERTH_TYPE_UINT8 || (input->scale == output->scale && // NOLINT
                                               input->zero_point == output->zero_point);
+}
+
+/* Is the axis within the rows of the first input (and so of all), and are those of the output,
+ * which has these dimensions, the same? */
+static bool is_row_local(const berth_value_t *first, uint32_t axis, const int32_t *dims,
+                         uint32_t rank) {
+  return first->rank >= 3 && axis > berth_row_dimension(first->rank, first->dims) &&
+         axis > berth_row_dimension(rank, dims) &&
+         berth_shape_rows_match(first->dims, first->rank, dims, rank);
 }
 
 static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
@@ -67,7 +76,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   }
   if (is_pack(call) && axis == first.rank) dims[rank++] = (int32_t)length;
   if (as_is && berth_shape_product(dims, 0, axis) == 1) contract->view = BERTH_VIEW_CONCAT;
-  if (axis >= 2 && first.rank >= 3) {
+  if (is_row_local(&first, axis, dims, rank)) {
     contract->kind = BERTH_ROW_LOCAL;
     for (uint32_t i = 0; i < BERTH_WINDOWS_MAX; i++) contract->windows[i] = berth_window_same();
   }
@@ -85,14 +94,15 @@ static void requantize(uint8_t *to, const uint8_t *from, uint32_t count, const b
 }
 
 static berth_status_t eval(berth_call_t *call) {
-  berth_value_t output = berth_output(call, 0);
+  berth_value_t input_0 = berth_input(call, 0), output = berth_output(call, 0);
   uint32_t axis, count = call->op.inputs.count;
-  berth_status_t status = find_axis(call, berth_input(call, 0).rank, &axis);
+  berth_status_t status = find_axis(call, input_0.rank, &axis);
   if (status != BERTH_OK || output.bytes == 0) return status;
 
   /* A slice is everything within the axis: one row has several, or the tensor has one or more. */
-  bool by_rows = axis >= 2 && berth_input(call, 0).rank >= 3;
-  uint32_t slices = berth_shape_product(output.dims, by_rows ? 2 : 0, axis);
+  bool by_rows = is_row_local(&input_0, axis, output.dims, output.rank);
+  uint32_t outer = by_rows ? berth_row_dimension(output.rank, output.dims) + 1 : 0;
+  uint32_t slices = berth_shape_product(output.dims, outer, axis);
   uint32_t first = by_rows ? call->first_row : 0, last = by_rows ? call->last_row : 1;
   size_t output_slice = (by_rows ? output.row_bytes : output.bytes) / slices;
   size_t start = 0;

@@ -88,7 +88,24 @@ berth_status_t berth_conv_read(berth_call_t *call, bool depthwise, berth_conv_t 
               &conv->output_w, &conv->pad_w)) {
     return berth_refuse(call, "has an input that is smaller than the filter");
   }
+  conv->pixels = (uint64_t)conv->output_h * conv->output_w;
+  conv->columns =
+      conv->input_h == 1 && conv->output_h == 1 && (conv->input_w > 1 || conv->output_w > 1);
   return BERTH_OK;
+}
+
+static void output_dims(const berth_conv_t *conv, int32_t dims[4]) {
+  dims[0] = (int32_t)conv->batches;
+  dims[1] = (int32_t)conv->output_h;
+  dims[2] = (int32_t)conv->output_w;
+  dims[3] = (int32_t)conv->output_c;
+}
+
+/* Rows of both tensors lie along the height. */
+static bool rows_are_high(const berth_conv_t *conv) {
+  int32_t dims[4];
+  output_dims(conv, dims);
+  return berth_shape_rows_are_high(conv->input.dims, dims);
 }
 
 static const berth_conv_variant_t *find(const berth_conv_t *conv,
@@ -102,6 +119,14 @@ static const berth_conv_variant_t *find(const berth_conv_t *conv,
   return NULL;
 }
 
+/* The rows (columns) of the image that an output row (column) reads. */
+static berth_window_t window(uint32_t stride, uint32_t pad, uint32_t taps, uint32_t dilation) {
+  return (berth_window_t){.numerator = (int32_t)stride,
+                          .denominator = 1,
+                          .offset = -(int32_t)pad,
+                          .extent = (int32_t)((taps - 1) * dilation + 1)};
+}
+
 berth_status_t berth_conv_prepare(berth_call_t *call, berth_contract_t *contract, bool depthwise,
                                   const berth_conv_variant_t *variants) {
   berth_conv_t conv;
@@ -109,21 +134,21 @@ berth_status_t berth_conv_prepare(berth_call_t *call, berth_contract_t *contract
   if (status != BERTH_OK) return status;
   const berth_conv_variant_t *variant = find(&conv, variants);
   if (variant == NULL) return berth_refuse(call, "does not take this combination of types");
-  if (conv.batches == 1) {
+  bool local = conv.columns ? berth_conv_columns_are_local(&conv) : rows_are_high(&conv);
+  if (conv.batches == 1 && local) {
     contract->kind = BERTH_ROW_LOCAL;
-    contract->windows[0] =
-        (berth_window_t){.numerator = (int32_t)conv.stride_h,
-                         .denominator = 1,
-                         .offset = -(int32_t)conv.pad_h,
-                         .extent = (int32_t)((conv.filter_h - 1) * conv.dilation_h + 1)};
-    contract->windows[1] = (berth_window_t){.numerator = 1, .denominator = 1}; /* all of it */
-    contract->windows[2] = contract->windows[1];
+    contract->windows[0] = conv.columns
+                               ? window(conv.stride_w, conv.pad_w, conv.filter_w, conv.dilation_w)
+                               : window(conv.stride_h, conv.pad_h, conv.filter_h, conv.dilation_h);
+    contract->windows[1] = contract->windows[2] = berth_window_all();
   }
-  int32_t dims[4] = {(int32_t)conv.batches, (int32_t)conv.output_h, (int32_t)conv.output_w,
-                     (int32_t)conv.output_c};
+  int32_t dims[4];
+  output_dims(&conv, dims);
   status = berth_set_shape(call, 0, 4, dims);
-  if (status != BERTH_OK) return status;
-  return variant->prepare(call, &conv, contract);
+  if (status == BERTH_OK) status = variant->prepare(call, &conv, contract);
+  /* Groups may come one after the other within the row that all columns are. */
+  if (conv.batches > 1 || !local || (conv.columns && conv.groups > 1)) contract->ordered = false;
+  return status;
 }
 
 berth_status_t berth_conv_init(berth_call_t *call, bool depthwise,
@@ -142,7 +167,17 @@ berth_status_t berth_conv_eval(berth_call_t *call, bool depthwise,
   berth_status_t status = berth_conv_read(call, depthwise, &conv);
   if (status != BERTH_OK) return status;
   const berth_conv_variant_t *variant = find(&conv, variants);
-  return variant != NULL ? variant->eval(call, &conv) : BERTH_ERROR_INTERNAL;
+  if (variant == NULL) return BERTH_ERROR_INTERNAL;
+  bool whole = call->first_row == 0 && call->last_row == conv.output.rows &&
+               berth_is_contiguous(&conv.input) && berth_is_contiguous(&conv.output);
+  if (conv.columns && !whole) return berth_conv_columns_eval(call, &conv, variant);
+  if (!rows_are_high(&conv)) { /* all of it, along the height */
+    conv.input = berth_with_rows(conv.input, conv.batches * conv.input_h);
+    conv.output = berth_with_rows(conv.output, conv.batches * conv.output_h);
+    call->first_row = 0;
+    call->last_row = conv.output.rows;
+  }
+  return variant->eval(call, &conv);
 }
 
 void berth_conv_inside(const berth_conv_t *conv, uint32_t *first, uint32_t *last) {

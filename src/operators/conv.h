@@ -24,6 +24,8 @@ typedef struct berth_conv {
   uint32_t dilation_h, dilation_w;       /* at least 1 */
   uint32_t pad_h, pad_w;                 /* rows above, columns to the left of the image */
   int32_t activation;                    /* berth_activation_t */
+  uint64_t pixels; /* output_h x output_w of the whole image, also while a part is evaluated */
+  bool columns;    /* the columns of the image are the tensors' rows (height 1) */
 } berth_conv_t;
 
 /* How the functions for one pair of types look. */
@@ -49,6 +51,15 @@ berth_status_t berth_conv_init(berth_call_t *call, bool depthwise,
                                const berth_conv_variant_t *variants);
 berth_status_t berth_conv_eval(berth_call_t *call, bool depthwise,
                                const berth_conv_variant_t *variants);
+
+/* ---- Columns as rows: conv_columns.c ---- */
+
+/* Can a convolution whose `columns` are rows be evaluated some of them at a time? */
+bool berth_conv_columns_are_local(const berth_conv_t *conv);
+
+/* eval for columns [call->first_row, call->last_row), by `variant`. */
+berth_status_t berth_conv_columns_eval(const berth_call_t *call, const berth_conv_t *conv,
+                                       const berth_conv_variant_t *variant);
 
 /* ---- Borders ---- */
 

@@ -27,7 +27,7 @@ static berth_float_sums_t sum_up(const pixel_t *p, uint32_t group,
   const berth_conv_t *conv = p->conv;
   /* Neighbouring taps are one span if nothing lies between their inputs. */
   uint32_t taps = p->h.last - p->h.first;
-  uint32_t together = conv->dilation_w == 1 && conv->groups == 1 ? taps : 1;
+  uint32_t together = berth_conv_float_taps_join(conv) && conv->dilation_w == 1 ? taps : 1;
   berth_float_sums_t sums = {{{0}}};
   for (uint32_t i = p->v.first; i < p->v.last; i++) {
     uint32_t input_y = p->v.at + (i - p->v.first) * conv->dilation_h;

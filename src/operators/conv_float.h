@@ -15,6 +15,13 @@ typedef struct berth_conv_float {
   float min, max;
 } berth_conv_float_t;
 
+/* May sums go over neighbouring taps of a filter row as over one span, if their inputs lie
+ * together? Columns that are rows may lie apart, so there it must not make a difference to the
+ * order of sums, which are kept in eight parts. */
+static inline bool berth_conv_float_taps_join(const berth_conv_t *conv) {
+  return conv->groups == 1 && (!conv->columns || conv->filter_c % 8 == 0);
+}
+
 /* Most taps x channels with which the AVX2 implementation repacks weights into panels. */
 #define BERTH_CONV_FLOAT_PANEL_DEPTH 160u
 

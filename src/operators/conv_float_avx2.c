@@ -26,7 +26,7 @@ static uint32_t depth_of(const berth_conv_t *conv) {
 }
 
 static bool uses_panels(const berth_conv_t *conv) {
-  return depth_of(conv) <= PANEL_DEPTH && (uint64_t)conv->output_h * conv->output_w >= PANEL_PIXELS;
+  return depth_of(conv) <= PANEL_DEPTH && conv->pixels >= PANEL_PIXELS;
 }
 
 uint32_t berth_conv_float_avx2_wish(const berth_conv_t *conv) {
@@ -78,7 +78,7 @@ static void inner_columns(const berth_conv_t *conv, uint32_t *first, uint32_t *l
   if (*first > *last) *first = *last;
 }
 
-/* Neighbouring taps are one span if nothing lies between their inputs. */
+/* Does nothing lie between the inputs of neighbouring taps? */
 static bool taps_touch(const berth_conv_t *conv) {
   return conv->groups == 1 && (conv->dilation_w == 1 || conv->filter_w == 1);
 }
@@ -205,9 +205,9 @@ BERTH_AVX2_INLINE void deep_block(const berth_conv_float_t *f, bool half, bool t
 /* Rows in blocks whose inputs stay in the cache while the channels pass by. */
 BERTH_AVX2 static void deep(const berth_conv_float_t *f, uint32_t first_row, uint32_t last_row) {
   const berth_conv_t *conv = f->conv;
+  bool touch = taps_touch(conv) && berth_conv_float_taps_join(conv);
   uint64_t row_bytes = (uint64_t)conv->input_w * conv->input_c * conv->stride_h * sizeof(float);
   uint32_t most = row_bytes < BLOCK_BYTES ? (uint32_t)(BLOCK_BYTES / row_bytes) : 1;
-  bool touch = taps_touch(conv);
   for (uint32_t start = first_row; start < last_row; start += most) {
     uint32_t end = last_row - start < most ? last_row : start + most;
     if (f->filter.half && touch) {

@@ -57,6 +57,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
                      (int32_t)conv.output_c};
   status = berth_set_shape(call, 0, 4, dims);
   if (status != BERTH_OK) return status;
+  berth_transpose_conv_turn(&conv);
   berth_transpose_conv_windows(&conv, INPUT, contract);
   return berth_transpose_conv_float_prepare(call, &conv, contract);
 }
@@ -65,6 +66,8 @@ static berth_status_t eval(berth_call_t *call) {
   berth_transpose_conv_t conv;
   berth_status_t status = read_conv(call, &conv);
   if (status != BERTH_OK) return status;
+  berth_transpose_conv_turn(&conv);
+  berth_transpose_conv_lay(call, &conv);
   return berth_transpose_conv_float_eval(call, &conv);
 }
 

@@ -23,6 +23,14 @@ static int32_t dim_at(const berth_value_t *value, uint32_t rank, uint32_t i) {
   return i < added ? 1 : value->dims[i - added];
 }
 
+/* Does row r of the output need row r of this input, and nothing else of it? */
+static bool same_rows(const berth_value_t *input, uint32_t rank, const int32_t *dims) {
+  if (!berth_shape_rows_match(input->dims, input->rank, dims, rank)) return false;
+  for (uint32_t d = 0; rank >= 3 && d <= berth_row_dimension(rank, dims); d++)
+    if (dim_at(input, rank, d) != dims[d]) return false;
+  return true;
+}
+
 bool berth_broadcast(const berth_value_t *inputs, uint32_t count, uint32_t *rank, int32_t *dims) {
   *rank = 0;
   for (uint32_t i = 0; i < count; i++)
@@ -49,8 +57,7 @@ berth_status_t berth_elementwise_prepare(berth_call_t *call, berth_contract_t *c
   contract->ordered = true;
   for (uint32_t i = 0; i < BERTH_WINDOWS_MAX; i++) {
     const berth_value_t *input = &inputs[i < count ? i : count - 1];
-    bool same = berth_shape_rows_match(input->dims, input->rank, dims, rank);
-    contract->windows[i] = same ? berth_window_same() : berth_window_all();
+    contract->windows[i] = same_rows(input, rank, dims) ? berth_window_same() : berth_window_all();
   }
   for (uint32_t i = 0; i < count; i++) {
     bool same = true; /* the very elements, if perhaps under fewer dimensions */
@@ -191,17 +198,17 @@ void berth_elementwise_eval(berth_call_t *call, const berth_value_t *inputs, uin
     walk_runs(&walk, from, output.data, run, params);
     return;
   }
-  make_walk(&walk, call, inputs, count, &output, 2);
-  uint32_t height = (uint32_t)output.dims[1];
+  uint32_t dim = berth_row_dimension(output.rank, output.dims), height = (uint32_t)output.dims[dim];
+  make_walk(&walk, call, inputs, count, &output, dim + 1);
   for (uint32_t row = call->first_row; row < call->last_row; row++) {
     for (uint32_t i = 0; i < count; i++) {
-      if (berth_shape_rows_match(inputs[i].dims, inputs[i].rank, output.dims, output.rank)) {
+      if (same_rows(&inputs[i], output.rank, output.dims)) {
         from[i] = berth_row(&inputs[i], row);
         continue;
       }
       /* All of the input is there: find the row's start in it. */
       uint32_t batches = (uint32_t)dim_at(&inputs[i], output.rank, 0);
-      uint32_t rows = (uint32_t)dim_at(&inputs[i], output.rank, 1);
+      uint32_t rows = (uint32_t)dim_at(&inputs[i], output.rank, dim);
       size_t at = (size_t)(batches > 1 ? row / height : 0) * rows + (rows > 1 ? row % height : 0);
       from[i] = inputs[i].data + at * (inputs[i].bytes / (batches * rows));
     }

@@ -1,6 +1,6 @@
 /* PAD, PADV2 and MIRROR_PAD: a tensor with a border around it.
  *
- * Row-local in height: output row y needs input row y - top, and rows of the border need none. The
+ * Row-local: output row y needs input row y - top, and rows of the border need none. The
  * border has the value of PADV2's third input or, for quantized tensors, the output's zero point:
  * real 0 (stock TFLite; MIRROR_PAD repeats the tensor's own values).
  */
@@ -44,6 +44,12 @@ static berth_status_t read_paddings(berth_call_t *call, pad_t *pad, int32_t *dim
   return BERTH_OK;
 }
 
+/* Do the input's rows lie along dimension `row`, as the output's? Of a single one, they do. */
+static bool has_rows_along(const berth_value_t *input, uint32_t row) {
+  uint32_t own = berth_row_dimension(input->rank, input->dims);
+  return own == row || input->dims[own] == 1;
+}
+
 static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   berth_value_t input = berth_input(call, 0), paddings = berth_input(call, 1);
   berth_value_t fill = berth_input(call, 2), output = berth_output(call, 0);
@@ -61,13 +67,15 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   berth_status_t status = read_paddings(call, &pad, dims);
   if (status == BERTH_OK) status = berth_set_shape(call, 0, input.rank, dims);
   if (status != BERTH_OK) return status;
-  bool whole_height = is_mirror(call) && input.rank >= 2 && pad.before[1] + pad.after[1] > 0;
-  if (input.rank >= 3 && pad.before[0] + pad.after[0] == 0 && !whole_height &&
-      (input.dims[0] == 1 || pad.before[1] + pad.after[1] == 0)) {
+  if (input.rank < 3) return BERTH_OK;
+  uint32_t row = berth_row_dimension(input.rank, dims);
+  bool padded = pad.before[row] + pad.after[row] > 0;
+  if (input.elements > 0 && pad.before[0] + pad.after[0] == 0 && has_rows_along(&input, row) &&
+      !(is_mirror(call) && padded) && (input.dims[0] == 1 || !padded)) {
     contract->kind = BERTH_ROW_LOCAL;
     contract->ordered = true;
     contract->windows[0] = berth_window_same();
-    contract->windows[0].offset = -(int32_t)pad.before[1];
+    contract->windows[0].offset = -(int32_t)pad.before[row];
     contract->windows[1] = contract->windows[2] = berth_window_all();
   }
   return BERTH_OK;
@@ -176,15 +184,18 @@ static berth_status_t eval(berth_call_t *call) {
     pad_slice(output.data, input.bytes > 0 ? input.data : NULL, &input, &output, &pad, 0, &border);
     return BERTH_OK;
   }
-  uint32_t height = (uint32_t)input.dims[1], padded = (uint32_t)output.dims[1];
+  uint32_t dim = berth_row_dimension(output.rank, output.dims);
+  uint32_t height = (uint32_t)input.dims[dim], padded = (uint32_t)output.dims[dim];
+  if (!has_rows_along(&input, dim))
+    input = berth_with_rows(input, (uint32_t)input.dims[0] * height);
   for (uint32_t row = first; row < last; row++) {
     uint32_t batch = 0, y = 0;
     const uint8_t *from = NULL;
     if (source(row / padded, pad.before[0], (uint32_t)input.dims[0], border.mirror,
                border.symmetric, &batch) &&
-        source(row % padded, pad.before[1], height, border.mirror, border.symmetric, &y))
+        source(row % padded, pad.before[dim], height, border.mirror, border.symmetric, &y))
       from = berth_row(&input, batch * height + y);
-    pad_slice(berth_row(&output, row), from, &input, &output, &pad, 2, &border);
+    pad_slice(berth_row(&output, row), from, &input, &output, &pad, dim + 1, &border);
   }
   return BERTH_OK;
 }

@@ -1,5 +1,6 @@
-/* AVERAGE_POOL_2D, MAX_POOL_2D and (float only) L2_POOL_2D, with a fused activation; row-local in
- * height, or accumulating where there is only one output row, as in a global pool.
+/* AVERAGE_POOL_2D, MAX_POOL_2D and (float only) L2_POOL_2D, with a fused activation; row-local, or
+ * accumulating where there is only one output row, as in a global pool. An image of height 1 is
+ * taken on its side, so that its columns are rows.
  *
  * The channels of one output position are summed up, or compared, in blocks on the stack, so that
  * the innermost loop runs over channels and vectorises. An integer average is rounded to nearest,
@@ -20,6 +21,7 @@ typedef struct pool {
   int32_t output_height, output_width;
   int32_t min, max;
   float float_min, float_max;
+  bool turned; /* on its side */
 } pool_t;
 
 static bool is_max(const berth_call_t *call) {
@@ -38,6 +40,25 @@ static int32_t measure(int32_t length, int32_t filter, int32_t stride, bool same
   int64_t padding = (int64_t)(output - 1) * stride + filter - length;
   *before = padding > 0 ? (int32_t)(padding / 2) : 0;
   return output;
+}
+
+/* Makes columns of an image of height 1 its rows. */
+static void turn(pool_t *pool) {
+  *pool = (pool_t){.stride_h = pool->stride_w,
+                   .stride_w = 1,
+                   .filter_h = pool->filter_w,
+                   .filter_w = 1,
+                   .top = pool->left,
+                   .height = pool->width,
+                   .width = 1,
+                   .depth = pool->depth,
+                   .output_height = pool->output_width,
+                   .output_width = 1,
+                   .min = pool->min,
+                   .max = pool->max,
+                   .float_min = pool->float_min,
+                   .float_max = pool->float_max,
+                   .turned = true};
 }
 
 static berth_status_t read_pool(berth_call_t *call, const berth_value_t *input,
@@ -67,6 +88,7 @@ static berth_status_t read_pool(berth_call_t *call, const berth_value_t *input,
     return berth_refuse(call, "needs a scale for the activation");
   if (berth_is_quantized_type(output->type))
     berth_activation_range(output, activation, &pool->min, &pool->max);
+  if (pool->height == 1 && pool->output_height == 1) turn(pool);
   return BERTH_OK;
 }
 
@@ -99,7 +121,8 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
     contract->kind = BERTH_ACCUMULATING;
     contract->accumulator = (uint32_t)bytes;
   }
-  int32_t dims[] = {input.dims[0], pool.output_height, pool.output_width, pool.depth};
+  int32_t dims[] = {input.dims[0], pool.turned ? pool.output_width : pool.output_height,
+                    pool.turned ? pool.output_height : pool.output_width, pool.depth};
   return berth_set_shape(call, 0, 4, dims);
 }
 
@@ -300,8 +323,15 @@ static berth_status_t eval(berth_call_t *call) {
   if (status != BERTH_OK || output.bytes == 0) return status;
   way_t way = pick(call, input.type);
   uint32_t element = berth_element_bytes(input.type), depth = (uint32_t)pool.depth;
+  uint32_t first = call->first_row, last = call->last_row;
+  uint32_t rows = (uint32_t)input.dims[0] * (uint32_t)pool.output_height;
+  if (output.rows != rows) { /* of height 1 that was more: all of it, whose rows are columns */
+    output = berth_with_rows(output, rows);
+    first = 0;
+    last = rows;
+  }
   patch_t patch = {.input = &input, .depth = depth};
-  for (uint32_t row = call->first_row; row < call->last_row; row++) {
+  for (uint32_t row = first; row < last; row++) {
     uint32_t image = row / (uint32_t)pool.output_height;
     int32_t y = (int32_t)(row % (uint32_t)pool.output_height) * pool.stride_h - pool.top;
     uint8_t *to = berth_row(&output, row);

@@ -1,7 +1,7 @@
 /* MEAN, SUM, REDUCE_MAX, REDUCE_MIN, REDUCE_PROD, REDUCE_ANY and REDUCE_ALL.
  *
- * A reduction over height (a global pool) is accumulating: rows are consumed one after the other
- * into one accumulator for each output element, in scratch. One that leaves batch and height alone
+ * A reduction over the rows (a global pool) is accumulating: they are consumed one after the other
+ * into one accumulator for each output element, in scratch. One that leaves batch and rows alone
  * is row-local; others are whole. In all cases numbers are added in the order in which they lie in
  * the tensor, so that float sums are the same however rows come. Quantized sums are rescaled as
  * TFLM does: the division by the count goes into the multiplier.
@@ -17,6 +17,7 @@ typedef struct reduction {
   uint32_t rank; /* of the output */
   int32_t dims[BERTH_RANK_MAX];
   uint32_t count; /* elements that become one */
+  uint32_t row;   /* the dimension along which the input's rows lie */
   berth_kind_t kind;
 } reduction_t;
 
@@ -27,6 +28,7 @@ static berth_status_t read_reduction(berth_call_t *call, const berth_value_t *in
   if (!berth_shape_is_int(&axes) || axes.rank > 1)
     return berth_refuse(call, "the axes must be integers");
   *r = (reduction_t){.count = 1, .kind = BERTH_WHOLE};
+  r->row = berth_row_dimension(input->rank, input->dims);
   for (uint32_t i = 0; i < axes.elements; i++) {
     uint32_t axis;
     if (!berth_shape_axis(berth_shape_int(&axes, i), input->rank, &axis))
@@ -37,9 +39,11 @@ static berth_status_t read_reduction(berth_call_t *call, const berth_value_t *in
     if (r->reduced[d]) r->count *= (uint32_t)input->dims[d];
     if (keep || !r->reduced[d]) r->dims[r->rank++] = r->reduced[d] ? 1 : input->dims[d];
   }
-  if (input->rank >= 3 && r->reduced[1])
+  if (input->rank < 3) return BERTH_OK;
+  if (r->reduced[r->row])
     r->kind = BERTH_ACCUMULATING;
-  else if (input->rank >= 3 && r->rank >= 3 && !r->reduced[0])
+  else if (!r->reduced[0] && r->rank >= 3 &&
+           berth_shape_rows_match(input->dims, input->rank, r->dims, r->rank))
     r->kind = BERTH_ROW_LOCAL;
   return BERTH_OK;
 }
@@ -86,7 +90,8 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   reduction_t r;
   berth_status_t status = read_reduction(call, &input, &r);
   if (status != BERTH_OK) return status;
-  uint32_t outputs = berth_shape_product(r.dims, r.kind == BERTH_ROW_LOCAL ? 2 : 0, r.rank);
+  uint32_t outer = berth_row_dimension(r.rank, r.dims) + 1; /* dimensions of the output */
+  uint32_t outputs = berth_shape_product(r.dims, r.kind == BERTH_ROW_LOCAL ? outer : 0, r.rank);
   if (outputs > UINT32_MAX / 4) return BERTH_ERROR_OVERFLOW;
   contract->scratch[0] = outputs * 4;
   contract->kind = r.kind;
@@ -301,9 +306,9 @@ static berth_status_t accumulate(berth_call_t *call) {
   reduction_t r;
   berth_status_t status = read_reduction(call, &input, &r);
   if (status != BERTH_OK || input.bytes == 0 || output.elements == 0) return status;
-  walk_t walk = make_walk(&input, &r, 2);
+  walk_t walk = make_walk(&input, &r, r.row + 1);
   line_t line = pick(call->op.code, input.type);
-  uint32_t element = berth_element_bytes(input.type), height = (uint32_t)input.dims[1];
+  uint32_t element = berth_element_bytes(input.type), height = (uint32_t)input.dims[r.row];
   uint32_t per_batch = r.reduced[0] ? 0 : output.elements / (uint32_t)input.dims[0];
   for (uint32_t row = call->first_row; row < call->last_row; row++)
     accumulate_piece(&walk, berth_row(&input, row), element,
@@ -345,7 +350,7 @@ static berth_status_t eval(berth_call_t *call) {
     finish_elements(call, &input, &output, r.count, accumulators, output.data, output.elements);
     return BERTH_OK;
   }
-  walk_t walk = make_walk(&input, &r, 2);
+  walk_t walk = make_walk(&input, &r, r.row + 1);
   uint32_t elements = output.row_bytes / berth_element_bytes(output.type);
   for (uint32_t row = call->first_row; row < call->last_row; row++) {
     reset(call, input.type, accumulators, elements);

@@ -15,6 +15,7 @@ typedef struct resize {
   bool bytes;   /* uint8 */
   int32_t height, width, depth;
   int32_t output_height, output_width;
+  bool turned; /* images of height 1 are taken on their side: their columns are rows */
 } resize_t;
 
 /* One output position: the input positions on both sides, and how far it is from the first. */
@@ -95,7 +96,20 @@ static berth_status_t read_resize(berth_call_t *call, const berth_value_t *input
     return berth_refuse(call, "cannot align corners and take pixels' centres");
   resize->output_height = (int32_t)height;
   resize->output_width = (int32_t)width;
+  if (height == 1 && resize->height == 1) {
+    resize->turned = true;
+    resize->height = resize->width;
+    resize->output_height = resize->output_width;
+    resize->width = resize->output_width = 1;
+  }
   return BERTH_OK;
+}
+
+static void shape_of(const resize_t *resize, const berth_value_t *input, int32_t dims[4]) {
+  dims[0] = input->dims[0];
+  dims[1] = resize->turned ? resize->output_width : resize->output_height;
+  dims[2] = resize->turned ? resize->output_height : resize->output_width;
+  dims[3] = resize->depth;
 }
 
 /* The narrowest window around floor(row x height / output height) that holds what all rows read. */
@@ -124,10 +138,13 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   resize_t resize;
   berth_status_t status = read_resize(call, &input, &resize);
   if (status != BERTH_OK) return status;
-  contract->kind = BERTH_ROW_LOCAL;
-  contract->windows[0] = window_of(&resize);
-  contract->windows[1] = berth_window_all();
-  int32_t dims[] = {input.dims[0], resize.output_height, resize.output_width, resize.depth};
+  int32_t dims[4];
+  shape_of(&resize, &input, dims);
+  if (resize.turned || berth_shape_rows_are_high(input.dims, dims)) {
+    contract->kind = BERTH_ROW_LOCAL;
+    contract->windows[0] = window_of(&resize);
+    contract->windows[1] = berth_window_all();
+  }
   return berth_set_shape(call, 0, 4, dims);
 }
 
@@ -286,7 +303,8 @@ static berth_status_t eval(berth_call_t *call) {
   resize_t resize;
   berth_status_t status = read_resize(call, &input, &resize);
   if (status == BERTH_OK && computed) {
-    int32_t dims[] = {input.dims[0], resize.output_height, resize.output_width, resize.depth};
+    int32_t dims[4];
+    shape_of(&resize, &input, dims);
     status = berth_set_shape(call, 0, 4, dims);
   }
   berth_value_t output = berth_output(call, 0);
@@ -295,6 +313,12 @@ static berth_status_t eval(berth_call_t *call) {
   size_t pixel = (size_t)resize.depth * berth_element_bytes(input.type);
   uint32_t height = (uint32_t)resize.output_height;
   uint32_t first = computed ? 0 : call->first_row, last = computed ? output.rows : call->last_row;
+  if (!resize.turned && !berth_shape_rows_are_high(input.dims, output.dims)) {
+    input = berth_with_rows(input, (uint32_t)(input.dims[0] * input.dims[1]));
+    output = berth_with_rows(output, (uint32_t)(output.dims[0] * output.dims[1]));
+    first = 0;
+    last = output.rows;
+  }
   for (uint32_t row = first; row < last; row++) {
     uint32_t image = row / height * (uint32_t)resize.height;
     position_t y =

@@ -52,6 +52,13 @@ int64_t berth_shape_int(const berth_value_t *value, uint32_t index) {
 }
 
 bool berth_shape_rows_match(const int32_t *a, uint32_t a_rank, const int32_t *b, uint32_t b_rank) {
-  if (a_rank < 3 || b_rank < 3) return a_rank < 3 && b_rank < 3;
-  return a[0] == b[0] && a[1] == b[1];
+  int32_t a_batches = a_rank < 3 ? 1 : a[0],
+          a_rows = a_rank < 3 ? 1 : a[berth_row_dimension(a_rank, a)];
+  int32_t b_batches = b_rank < 3 ? 1 : b[0],
+          b_rows = b_rank < 3 ? 1 : b[berth_row_dimension(b_rank, b)];
+  return a_batches == b_batches && a_rows == b_rows;
+}
+
+bool berth_shape_rows_are_high(const int32_t *a, const int32_t *b) {
+  return berth_row_dimension(4, a) == 1 && berth_row_dimension(4, b) == 1;
 }

@@ -32,9 +32,20 @@ static inline bool berth_shape_is_int(const berth_value_t *value) {
   return value->type == BERTH_TYPE_INT32 || value->type == BERTH_TYPE_INT64;
 }
 
-/* Does one output row need exactly the row of the same number of an input of this shape? True when
- * both have rank 3 or more and agree in their first two dimensions, or both are a single row. */
+/* Have tensors of these shapes as many batches, and as many rows in each? */
 bool berth_shape_rows_match(const int32_t *a, uint32_t a_rank, const int32_t *b, uint32_t b_rank);
+
+/* Do the rows of both, of rank 4, lie along the height? A single row lies along any dimension. */
+bool berth_shape_rows_are_high(const int32_t *a, const int32_t *b);
+
+/* The same tensor, all of whose rows are there, cut into so many rows; for kernels that go along
+ * another dimension than berth_row_dimension. */
+static inline berth_value_t berth_with_rows(berth_value_t value, uint32_t rows) {
+  value.rows = rows;
+  value.row_bytes = rows > 0 ? value.bytes / rows : 0;
+  value.ring = rows > 0 ? rows : 1;
+  return value;
+}
 
 /* The window of an input of which row r is needed for output row r; of one needed whole. */
 static inline berth_window_t berth_window_same(void) {

@@ -148,11 +148,16 @@ static bool is_computed(const berth_call_t *call) {
   return false;
 }
 
-/* Can the box be cut into rows: does output row r come from one row of the input, in order? */
-static bool is_row_local(const box_t *box, const int32_t *dims) {
-  return box->rank >= 3 && box->same_axes && box->step[1] > 0 &&
-         (dims[0] == 1 || (box->begin[0] == 0 && box->step[0] == 1 && box->size[0] == dims[0] &&
-                           box->size[1] == dims[1] && box->step[1] == 1));
+/* Can the box be cut into rows: does output row r come from one row of the input, in order? `row`:
+ * the dimension along which the input's rows lie. */
+static bool is_row_local(const box_t *box, const int32_t *dims, uint32_t row) {
+  if (box->rank < 3 || !box->same_axes || box->step[row] <= 0) return false;
+  for (uint32_t i = 0; i < row; i++)
+    if (box->size[i] == 0) return false;
+  /* Of one row that is left, the output's rows may lie along another dimension. */
+  if (box->size[row] == 1 && berth_row_dimension(box->rank, box->output_dims) > row) return false;
+  return dims[0] == 1 || (box->begin[0] == 0 && box->step[0] == 1 && box->size[0] == dims[0] &&
+                          box->size[row] == dims[row] && box->step[row] == 1);
 }
 
 static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
@@ -167,10 +172,11 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   box_t box;
   berth_status_t status = read_box(call, &box);
   if (status != BERTH_OK) return status;
-  if (is_row_local(&box, input.dims) && box.size[0] > 0) {
+  uint32_t row_dim = berth_row_dimension(input.rank, input.dims);
+  if (is_row_local(&box, input.dims, row_dim)) {
     contract->kind = BERTH_ROW_LOCAL;
     contract->ordered = true;
-    contract->windows[0] = (berth_window_t){box.step[1], 1, box.begin[1], 1};
+    contract->windows[0] = (berth_window_t){box.step[row_dim], 1, box.begin[row_dim], 1};
     for (uint32_t i = 1; i < BERTH_WINDOWS_MAX; i++) contract->windows[i] = berth_window_all();
   }
   return berth_set_shape(call, 0, box.output_rank, box.output_dims);
@@ -193,19 +199,20 @@ static berth_status_t eval(berth_call_t *call) {
   ptrdiff_t strides[BERTH_RANK_MAX], start = 0;
   berth_strided_contiguous(from_dims, box.rank, element, strides);
   berth_strided_contiguous(copy.dims, box.rank, element, copy.to);
-  bool by_rows = !is_computed(call) && is_row_local(&box, input.dims);
+  uint32_t row_dim = berth_row_dimension(input.rank, input.dims);
+  bool by_rows = !is_computed(call) && is_row_local(&box, input.dims, row_dim);
   for (uint32_t i = 0; i < box.rank; i++) {
     copy.from[i] = strides[i] * box.step[i];
-    if (!by_rows || i >= 2) start += strides[i] * box.begin[i];
+    if (!by_rows || i > row_dim) start += strides[i] * box.begin[i];
   }
   if (!by_rows) {
     berth_strided_copy(output.data, input.data + start, &copy, element);
     return BERTH_OK;
   }
-  uint32_t height = (uint32_t)input.dims[1], rows = (uint32_t)output.dims[1];
-  copy.dims[0] = copy.dims[1] = 1;
+  uint32_t height = (uint32_t)input.dims[row_dim], rows = (uint32_t)output.dims[row_dim];
+  for (uint32_t i = 0; i <= row_dim; i++) copy.dims[i] = 1;
   for (uint32_t row = call->first_row; row < call->last_row; row++) {
-    uint32_t y = (uint32_t)(box.begin[1] + (int32_t)(row % rows) * box.step[1]);
+    uint32_t y = (uint32_t)(box.begin[row_dim] + (int32_t)(row % rows) * box.step[row_dim]);
     const uint8_t *from = berth_row(&input, row / rows * height + y);
     berth_strided_copy(berth_row(&output, row), from + start, &copy, element);
   }

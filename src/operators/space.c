@@ -1,7 +1,8 @@
 /* DEPTH_TO_SPACE, SPACE_TO_DEPTH, BATCH_TO_SPACE_ND and SPACE_TO_BATCH_ND: positions moved between
  * the spatial dimensions and the depth or the batch.
  *
- * The first two are row-local: `block` rows of the finer tensor are one row of the coarser.
+ * The first two are row-local where rows are height: `block` rows of the finer tensor are one row
+ * of the coarser.
  */
 #include "operators/kernels.h"
 #include "operators/shape.h"
@@ -44,10 +45,13 @@ static berth_status_t prepare_depth(berth_call_t *call, berth_contract_t *contra
     width /= block;
     depth *= block * block;
   }
-  contract->kind = BERTH_ROW_LOCAL;
-  contract->windows[0] =
-      to_space(call) ? (berth_window_t){1, block, 0, 1} : (berth_window_t){block, 1, 0, block};
-  return berth_set_shape(call, 0, 4, (int32_t[]){input.dims[0], height, width, depth});
+  int32_t dims[] = {input.dims[0], height, width, depth};
+  if (berth_shape_rows_are_high(input.dims, dims)) {
+    contract->kind = BERTH_ROW_LOCAL;
+    contract->windows[0] =
+        to_space(call) ? (berth_window_t){1, block, 0, 1} : (berth_window_t){block, 1, 0, block};
+  }
+  return berth_set_shape(call, 0, 4, dims);
 }
 
 /* A fine row `dy` of a block of rows is width x block pieces of depth bytes; the coarse row holds
@@ -59,7 +63,14 @@ static berth_status_t eval_depth(berth_call_t *call) {
   const berth_value_t *fine = to_space(call) ? &output : &input;
   uint32_t width = (uint32_t)fine->dims[2] / block;
   size_t line = (size_t)fine->dims[3] * berth_element_bytes(input.type) * block;
-  for (uint32_t row = call->first_row; row < call->last_row; row++) {
+  uint32_t first = call->first_row, last = call->last_row;
+  if (!berth_shape_rows_are_high(input.dims, output.dims)) {
+    input = berth_with_rows(input, (uint32_t)(input.dims[0] * input.dims[1]));
+    output = berth_with_rows(output, (uint32_t)(output.dims[0] * output.dims[1]));
+    first = 0;
+    last = output.rows;
+  }
+  for (uint32_t row = first; row < last; row++) {
     if (to_space(call)) {
       const uint8_t *from = (uint8_t *)berth_row(&input, row / block) + row % block * line;
       uint8_t *to = berth_row(&output, row);

@@ -1,7 +1,7 @@
 /* SPLIT, SPLIT_V and UNPACK: one tensor cut along an axis into several outputs.
  *
  * The counterpart of concatenation.c: a view where everything outside the axis is 1, row-local
- * beyond the first two dimensions.
+ * where the axis lies within rows.
  */
 #include "operators/kernels.h"
 #include "operators/shape.h"
@@ -46,6 +46,20 @@ static int64_t part(const berth_call_t *call, uint32_t index, int32_t length) {
   }
   if (sum > length || (wildcard < 0 && sum != length)) return -1;
   return wildcard == (int64_t)index ? length - sum : berth_shape_int(&sizes, index);
+}
+
+/* Is the axis within the rows of the input, and are those of the outputs the same? */
+static bool is_row_local(const berth_call_t *call, const berth_value_t *input, uint32_t axis) {
+  uint32_t row = berth_row_dimension(input->rank, input->dims);
+  if (input->rank < 3 || axis <= row) return false;
+  /* Of a single row, an empty part would have none. */
+  if (call->op.code != BERTH_BUILTIN_UNPACK)
+    return input->dims[row] != 1 || axis + 1 == input->rank;
+  int32_t dims[BERTH_RANK_MAX];
+  uint32_t rank = 0;
+  for (uint32_t d = 0; d < input->rank; d++)
+    if (d != axis) dims[rank++] = input->dims[d];
+  return rank >= 3 && berth_shape_rows_match(dims, rank, input->dims, input->rank);
 }
 
 static berth_status_t set_shapes(berth_call_t *call, bool state, uint32_t *axis) {
@@ -104,7 +118,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   berth_status_t status = set_shapes(call, true, &axis);
   if (status != BERTH_OK) return status;
   if (berth_shape_product(input.dims, 0, axis) == 1) contract->view = BERTH_VIEW_SPLIT;
-  if (axis >= 2 && (input.rank >= 4 || call->op.code != BERTH_BUILTIN_UNPACK)) {
+  if (is_row_local(call, &input, axis)) {
     contract->kind = BERTH_ROW_LOCAL;
     for (uint32_t i = 0; i < BERTH_WINDOWS_MAX; i++)
       contract->windows[i] = i == data_input(call) ? berth_window_same() : berth_window_all();
@@ -118,9 +132,9 @@ static berth_status_t eval(berth_call_t *call) {
   berth_value_t input = berth_input(call, data_input(call));
   if (status != BERTH_OK || input.bytes == 0) return status;
 
-  bool by_rows =
-      !is_computed(call) && axis >= 2 && (input.rank >= 4 || call->op.code != BERTH_BUILTIN_UNPACK);
-  uint32_t slices = berth_shape_product(input.dims, by_rows ? 2 : 0, axis);
+  bool by_rows = !is_computed(call) && is_row_local(call, &input, axis);
+  uint32_t outer = by_rows ? berth_row_dimension(input.rank, input.dims) + 1 : 0;
+  uint32_t slices = berth_shape_product(input.dims, outer, axis);
   uint32_t first = by_rows ? call->first_row : 0, last = by_rows ? call->last_row : 1;
   size_t input_slice = (by_rows ? input.row_bytes : input.bytes) / slices;
   size_t start = 0;

@@ -1,7 +1,7 @@
 /* TRANSPOSE and REVERSE_V2: the same elements in another order.
  *
- * One strided copy with the source's strides permuted or negated. Row-local where the first two
- * dimensions stay what they are.
+ * One strided copy with the source's strides permuted or negated. Row-local where all
+ * dimensions up to that of the rows stay what they are.
  */
 #include "operators/kernels.h"
 #include "operators/shape.h"
@@ -36,13 +36,17 @@ static berth_status_t read_order(berth_call_t *call, order_t *order) {
   return BERTH_OK;
 }
 
-static bool is_row_local(const order_t *order, uint32_t rank) {
-  return rank >= 3 && order->axis[0] == 0 && order->axis[1] == 1 && !order->reversed[0] &&
-         !order->reversed[1];
-}
-
 static void permute(const order_t *order, const berth_value_t *input, int32_t *dims) {
   for (uint32_t i = 0; i < input->rank; i++) dims[i] = input->dims[order->axis[i]];
+}
+
+static bool is_row_local(const order_t *order, const berth_value_t *input) {
+  if (input->rank < 3) return false;
+  for (uint32_t i = 0; i <= berth_row_dimension(input->rank, input->dims); i++)
+    if (order->axis[i] != i || order->reversed[i]) return false;
+  int32_t dims[BERTH_RANK_MAX];
+  permute(order, input, dims); /* of a single row, the channels may have become rows */
+  return berth_shape_rows_match(input->dims, input->rank, dims, input->rank);
 }
 
 static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
@@ -60,7 +64,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   int32_t dims[BERTH_RANK_MAX];
   berth_status_t status = read_order(call, &order);
   if (status != BERTH_OK) return status;
-  if (is_row_local(&order, input.rank)) {
+  if (is_row_local(&order, &input)) {
     contract->kind = BERTH_ROW_LOCAL;
     contract->windows[0] = berth_window_same();
     contract->windows[1] = berth_window_all();
@@ -97,11 +101,11 @@ static berth_status_t eval(berth_call_t *call) {
     copy.from[i] = order.reversed[axis] ? -strides[axis] : strides[axis];
     if (order.reversed[axis]) start += strides[axis] * (ptrdiff_t)(from_dims[axis] - 1);
   }
-  if (!berth_input(call, 1).constant || !is_row_local(&order, input.rank)) {
+  if (!berth_input(call, 1).constant || !is_row_local(&order, &input)) {
     berth_strided_copy(output.data, input.data + start, &copy, element);
     return BERTH_OK;
   }
-  copy.dims[0] = copy.dims[1] = 1;
+  for (uint32_t i = 0; i <= berth_row_dimension(input.rank, input.dims); i++) copy.dims[i] = 1;
   for (uint32_t row = call->first_row; row < call->last_row; row++)
     berth_strided_copy(berth_row(&output, row), (uint8_t *)berth_row(&input, row) + start, &copy,
                        element);

@@ -38,9 +38,35 @@ berth_status_t berth_transpose_conv_measure(berth_call_t *call, berth_transpose_
   return BERTH_OK;
 }
 
+void berth_transpose_conv_turn(berth_transpose_conv_t *conv) {
+  if (conv->input_h != 1 || conv->output_h != 1 || conv->filter_h != 1) return;
+  conv->turned = true;
+  conv->input_h = conv->input_w;
+  conv->output_h = conv->output_w;
+  conv->filter_h = conv->filter_w;
+  conv->stride_h = conv->stride_w;
+  conv->pad_h = conv->pad_w;
+  conv->input_w = conv->output_w = conv->filter_w = conv->stride_w = 1;
+  conv->pad_w = 0;
+}
+
+/* Do the rows of input and output lie along what is the height here? */
+static bool rows_are_high(const berth_transpose_conv_t *conv) {
+  const int32_t output[4] = {1, (int32_t)conv->output_h, (int32_t)conv->output_w, 1};
+  return conv->turned || berth_shape_rows_are_high(conv->input.dims, output);
+}
+
+void berth_transpose_conv_lay(berth_call_t *call, berth_transpose_conv_t *conv) {
+  if (rows_are_high(conv)) return;
+  conv->input = berth_with_rows(conv->input, conv->batches * conv->input_h);
+  conv->output = berth_with_rows(conv->output, conv->batches * conv->output_h);
+  call->first_row = 0;
+  call->last_row = conv->output.rows;
+}
+
 void berth_transpose_conv_windows(const berth_transpose_conv_t *conv, uint32_t input,
                                   berth_contract_t *contract) {
-  if (conv->batches != 1) return;
+  if (conv->batches != 1 || !rows_are_high(conv)) return;
   /* Output row r = q x stride + rest reads input rows up to (r + pad) / stride, from the first
    * whose last filter row reaches r: both differ from q by no more than this. */
   int64_t stride = conv->stride_h, pad = conv->pad_h, reach = (int64_t)conv->filter_h - 1 - pad;
@@ -86,6 +112,7 @@ static void set_output(berth_call_t *call, berth_transpose_conv_t *conv, const i
   conv->output_w = (uint32_t)dims[2];
   conv->pad_h = padding_of(padding, conv->output_h, conv->filter_h, conv->stride_h);
   conv->pad_w = padding_of(padding, conv->output_w, conv->filter_w, conv->stride_w);
+  berth_transpose_conv_turn(conv);
 }
 
 /* All but the output's extent and the padding, which follows from it. */
@@ -197,6 +224,7 @@ static berth_status_t eval(berth_call_t *call) {
     call->last_row = conv.output.rows;
   }
   set_output(call, &conv, conv.output.dims);
+  berth_transpose_conv_lay(call, &conv);
   return variant->eval(call, &conv);
 }
 

@@ -18,13 +18,22 @@ typedef struct berth_transpose_conv {
   uint32_t stride_h, stride_w; /* at least 1 */
   uint32_t pad_h, pad_w;       /* rows and columns cut off before the first one kept */
   int32_t activation;          /* berth_activation_t */
+  bool turned;                 /* on its side: height and width have changed places */
 } berth_transpose_conv_t;
 
 /* Fills in the shapes of input, filter and bias, which are set, and checks that they fit together;
  * strides must be set as well. */
 berth_status_t berth_transpose_conv_measure(berth_call_t *call, berth_transpose_conv_t *conv);
 
-/* Makes the contract row-local. */
+/* Takes images of height 1, with filters of that height, on their side, so that their columns are
+ * rows; the filter's bytes are the same. When output_h and all others are set. */
+void berth_transpose_conv_turn(berth_transpose_conv_t *conv);
+
+/* eval: where rows don't lie along the height, and weren't turned, makes them do so and asks for
+ * all. */
+void berth_transpose_conv_lay(berth_call_t *call, berth_transpose_conv_t *conv);
+
+/* Makes the contract row-local, if it can be. After berth_transpose_conv_turn. */
 void berth_transpose_conv_windows(const berth_transpose_conv_t *conv, uint32_t input,
                                   berth_contract_t *contract);
 

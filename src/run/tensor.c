@@ -83,7 +83,11 @@ static void set_shape(berth_value_t *value, const berth_tensor_t *tensor,
   if (!known) return;
   value->elements = (uint32_t)elements;
   value->bytes = (uint32_t)bytes;
-  value->rows = rank >= 3 ? (uint32_t)value->dims[0] * (uint32_t)value->dims[1] : 1;
+  value->rows = 1;
+  if (rank >= 3) {
+    uint32_t dim = berth_row_dimension(rank, value->dims);
+    value->rows = (uint32_t)value->dims[0] * (uint32_t)value->dims[dim];
+  }
   value->row_bytes = value->rows > 0 ? value->bytes / value->rows : 0;
   value->ring = value->rows > 0 ? value->rows : 1;
 }

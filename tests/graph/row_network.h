@@ -58,6 +58,10 @@ static inline const char *row_text(row_network_t *it, const char *text) {
 
 static inline uint32_t row_tensor(row_network_t *it, row_shape_t shape) {
   char text[64];
+  if (shape.height == 1) { /* rows would lie along the width */
+    shape.depth *= shape.width;
+    shape.width = 1;
+  }
   int32_t dims[4] = {shape.batch, shape.height, shape.width, shape.depth};
   uint32_t rank = 4;
   if (shape.height == 0) dims[1] = shape.depth, rank = 2;

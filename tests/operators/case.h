@@ -58,7 +58,9 @@ static inline void case_size(berth_value_t *v) {
   v->elements = 1;
   for (uint32_t i = 0; i < v->rank; i++) v->elements *= (uint32_t)v->dims[i];
   v->bytes = v->elements * element;
-  v->rows = v->rank >= 3 ? (uint32_t)v->dims[0] * (uint32_t)v->dims[1] : 1;
+  v->rows = 1;
+  if (v->rank >= 3)
+    v->rows = (uint32_t)(v->dims[0] * v->dims[berth_row_dimension(v->rank, v->dims)]);
   v->row_bytes = v->rows > 0 ? v->bytes / v->rows : 0;
   v->ring = v->rows > 0 ? v->rows : 1;
 }

@@ -44,7 +44,9 @@ static inline conv_case_t conv_draw(const conv_family_t *family, uint64_t *seed)
   int32_t fh = pointwise ? 1 : fake_between(seed, 1, 4);
   int32_t fw = pointwise ? 1 : fake_between(seed, 1, 4);
   if (pointwise && fake_random(seed) % 2) c.stride_h = c.stride_w = 1;
+  if (fake_random(seed) % 4 == 0) fh = 1;
   int32_t h = (fh - 1) * c.dilation_h + fake_between(seed, 1, 7);
+  if (fake_random(seed) % 4 == 0) h = (fh - 1) * c.dilation_h + 1; /* one output row, or few */
   int32_t w = (fw - 1) * c.dilation_w + fake_between(seed, 1, 9);
   int32_t groups = fake_random(seed) % 4 == 0 ? fake_between(seed, 2, 3) : 1;
   int32_t multiplier = fake_random(seed) % 4 == 0 ? fake_between(seed, 2, 8) : 1;
@@ -163,28 +165,39 @@ static inline void *conv_expected(const conv_family_t *family, const conv_case_t
   return naive.output.data;
 }
 
-/* Evaluates row after row from rings that hold no more input rows than the contract's window says,
- * and checks each output row. */
-static inline void conv_check_streamed(fake_t *fake, const void *expected) {
+/* Must a convolution of one image be row-local? Where the rows of input and output lie along the
+ * same dimension; along the width only with a filter of height 1. */
+static inline bool conv_must_be_local(const conv_case_t *c, const int32_t output[4]) {
+  const int32_t *input = c->input.dims;
+  if (input[1] == 1 && output[1] == 1 && input[2] > 1) return c->filter.dims[1] == 1;
+  return input[1] == 1 || output[1] > 1 || output[2] == 1;
+}
+
+/* Evaluates `step` rows at a time, from rings that hold no more input rows than the contract's
+ * window says, and checks each output row. */
+static inline void conv_check_streamed(fake_t *fake, const void *expected, uint32_t step) {
   berth_value_t *input = &fake->value[fake->input[0]], *output = &fake->value[fake->output[0]];
   berth_window_t window = fake->contract.windows[0];
-  assert_int_equal(fake->contract.kind, BERTH_ROW_LOCAL);
   uint8_t *whole = input->data;
-  uint32_t ring = (uint32_t)window.extent < input->rows ? (uint32_t)window.extent : input->rows;
+  uint32_t ring = (uint32_t)window.extent + (step - 1) * (uint32_t)window.numerator;
+  if (ring > input->rows) ring = input->rows;
   input->ring = ring;
   input->data = malloc((size_t)ring * input->row_bytes);
   assert_non_null(input->data);
-  output->ring = output->rows > 1 ? 2 : 1;
-  uint32_t rows = output->rows, kept = 0;
-  for (uint32_t row = 0; row < rows; row++) {
-    int64_t end = (int64_t)row * window.numerator + window.offset + window.extent;
+  output->ring = output->rows > step ? step + 1 : output->rows;
+  uint32_t rows = output->rows, kept = 0, last;
+  for (uint32_t first = 0; first < rows; first = last) {
+    last = first + step < rows ? first + step : rows;
+    int64_t end = (int64_t)(last - 1) * window.numerator + window.offset + window.extent;
     for (; kept < input->rows && (int64_t)kept < end; kept++) {
       memcpy(berth_row(input, kept), whole + (size_t)kept * input->row_bytes, input->row_bytes);
     }
-    assert_int_equal(fake_eval_rows(fake, row, row + 1), BERTH_OK);
-    assert_memory_equal(berth_row(output, row),
-                        (const uint8_t *)expected + (size_t)row * output->row_bytes,
-                        output->row_bytes);
+    assert_int_equal(fake_eval_rows(fake, first, last), BERTH_OK);
+    for (uint32_t row = first; row < last; row++) {
+      assert_memory_equal(berth_row(output, row),
+                          (const uint8_t *)expected + (size_t)row * output->row_bytes,
+                          output->row_bytes);
+    }
   }
   free(input->data);
   input->data = whole;
@@ -228,8 +241,13 @@ static inline void conv_check(const conv_family_t *family, const conv_case_t *c)
       assert_memory_equal(output->dims, dims, sizeof dims);
       assert_int_equal(fake_eval(&fake), BERTH_OK);
       assert_memory_equal(output->data, expected, output->bytes);
-      if (c->input.dims[0] == 1) conv_check_streamed(&fake, expected);
-      if (c->input.dims[0] == 1 && fake.contract.ordered) conv_check_over_rows(&fake, expected);
+      bool local = c->input.dims[0] == 1 && conv_must_be_local(c, dims);
+      assert_int_equal(fake.contract.kind == BERTH_ROW_LOCAL, local);
+      for (uint32_t step = 1; local && step <= 3; step += 2) {
+        conv_check_streamed(&fake, expected, step);
+      }
+      assert_true(local || !fake.contract.ordered);
+      if (fake.contract.ordered) conv_check_over_rows(&fake, expected);
       fake_close(&fake);
     }
   }

@@ -55,7 +55,11 @@ static inline void fake_measure(berth_value_t *value) {
   value->elements = 1;
   for (uint32_t i = 0; i < value->rank; i++) value->elements *= (uint32_t)value->dims[i];
   value->bytes = (uint32_t)((uint64_t)value->elements * berth_tensor_type_bits(value->type) / 8);
-  value->rows = value->rank >= 3 ? (uint32_t)(value->dims[0] * value->dims[1]) : 1;
+  value->rows = 1;
+  if (value->rank >= 3) {
+    uint32_t dim = berth_row_dimension(value->rank, value->dims);
+    value->rows = (uint32_t)(value->dims[0] * value->dims[dim]);
+  }
   value->ring = value->rows > 0 ? value->rows : 1;
   value->row_bytes = value->rows > 0 ? value->bytes / value->rows : 0;
   value->known = true;

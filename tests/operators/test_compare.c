@@ -137,10 +137,9 @@ static void select_picks_slices_by_a_list(void **state) {
   case_end(&c);
 }
 
-/* The first most extreme element along `axis` of {2, 3, 4, 5}. */
-static void check_arg(const berth_kernel_t *kernel, int32_t axis, berth_tensor_type_t type,
-                      berth_tensor_type_t to) {
-  static const int32_t dims[4] = {2, 3, 4, 5};
+/* The first most extreme element along `axis` of 120; rows lie along dimension `row`. */
+static void check_arg(const berth_kernel_t *kernel, const int32_t *dims, int32_t row, int32_t axis,
+                      berth_tensor_type_t type, berth_tensor_type_t to) {
   int8_t small[120];
   float floats[120];
   case_t c;
@@ -154,7 +153,7 @@ static void check_arg(const berth_kernel_t *kernel, int32_t axis, berth_tensor_t
   case_int(&c, axis - 4);
   case_output(&c, to, 0, 0);
   assert_int_equal(case_run(&c), BERTH_OK);
-  assert_int_equal(c.contract.kind == BERTH_ROW_LOCAL, axis >= 2);
+  assert_int_equal(c.contract.kind == BERTH_ROW_LOCAL, axis > row);
   uint32_t inner = 1, length = (uint32_t)dims[axis];
   for (int32_t d = axis + 1; d < 4; d++) inner *= (uint32_t)dims[d];
   for (uint32_t i = 0; i < 120 / length; i++) {
@@ -173,10 +172,15 @@ static void check_arg(const berth_kernel_t *kernel, int32_t axis, berth_tensor_t
 
 static void arg_max_and_arg_min_find_the_first_extreme(void **state) {
   (void)state;
+  static const int32_t high[4] = {2, 3, 4, 5}, flat[4] = {6, 1, 4, 5};
   for (int32_t axis = 0; axis < 4; axis++) {
-    check_arg(&berth_kernel_arg_max, axis, BERTH_TYPE_INT8, BERTH_TYPE_INT32);
-    check_arg(&berth_kernel_arg_max, axis, BERTH_TYPE_FLOAT32, BERTH_TYPE_INT64);
-    check_arg(&berth_kernel_arg_min, axis, BERTH_TYPE_FLOAT32, BERTH_TYPE_INT32);
+    check_arg(&berth_kernel_arg_max, high, 1, axis, BERTH_TYPE_INT8, BERTH_TYPE_INT32);
+    check_arg(&berth_kernel_arg_max, high, 1, axis, BERTH_TYPE_FLOAT32, BERTH_TYPE_INT64);
+    check_arg(&berth_kernel_arg_min, high, 1, axis, BERTH_TYPE_FLOAT32, BERTH_TYPE_INT32);
+  }
+  /* Without the channels, {6, 1, 4} has rows of 4. */
+  for (int32_t axis = 0; axis < 4; axis++) {
+    check_arg(&berth_kernel_arg_min, flat, 3, axis, BERTH_TYPE_INT8, BERTH_TYPE_INT32);
   }
 }
 

@@ -150,7 +150,9 @@ static layer_t draw_conv(bool depthwise, uint64_t *seed) {
   int32_t fh = pointwise ? 1 : usual ? 3 : fake_between(seed, 1, 5);
   int32_t fw = pointwise ? 1 : usual ? 3 : fake_between(seed, 1, 5);
   if (pointwise && fake_random(seed) % 2) l.stride_h = l.stride_w = 1;
+  if (fake_random(seed) % 4 == 0) fh = 1;
   int32_t h = (fh - 1) * l.dilation_h + fake_between(seed, 1, 7);
+  if (fake_random(seed) % 4 == 0) h = (fh - 1) * l.dilation_h + 1; /* one output row, or few */
   int32_t w = (fw - 1) * l.dilation_w + fake_between(seed, 1, 24);
   int32_t groups = fake_random(seed) % 5 == 0 ? fake_between(seed, 2, 3) : 1;
   int32_t multiplier = fake_random(seed) % 5 == 0 ? fake_between(seed, 2, 4) : 1;
@@ -232,27 +234,31 @@ static void grant(fake_t *fake, uint32_t bytes) {
 
 /* ---- Checks --------------------------------------------------------------------------------- */
 
-/* Row after row from a ring that holds no more input rows than the contract's window says, or,
- * where the image has several batches, from the whole image. */
-static void check_rows(fake_t *fake, const void *expected) {
+/* `step` rows at a time from a ring that holds no more input rows than the contract's window says,
+ * or, where the image has several batches, from the whole image. */
+static void check_rows(fake_t *fake, const void *expected, uint32_t step) {
   berth_value_t *input = &fake->value[fake->input[0]], *output = &fake->value[fake->output[0]];
   if (fake->contract.kind != BERTH_ROW_LOCAL) return;
   berth_window_t window = fake->contract.windows[0];
   uint8_t *whole = input->data;
-  uint32_t ring = (uint32_t)window.extent < input->rows ? (uint32_t)window.extent : input->rows;
-  uint32_t kept = 0, rows = output->rows;
+  uint32_t ring = (uint32_t)window.extent + (step - 1) * (uint32_t)window.numerator;
+  if (ring > input->rows) ring = input->rows;
+  uint32_t kept = 0, rows = output->rows, last;
   input->ring = ring;
   input->data = fake_memory(ring * input->row_bytes);
-  output->ring = rows > 1 ? 2 : 1;
-  for (uint32_t row = 0; row < rows; row++) {
-    int64_t end = (int64_t)row * window.numerator / window.denominator + window.offset;
+  output->ring = rows > step ? step + 1 : rows;
+  for (uint32_t first = 0; first < rows; first = last) {
+    last = first + step < rows ? first + step : rows;
+    int64_t end = (int64_t)(last - 1) * window.numerator / window.denominator + window.offset;
     for (; kept < input->rows && kept < end + window.extent; kept++) {
       memcpy(berth_row(input, kept), whole + (size_t)kept * input->row_bytes, input->row_bytes);
     }
-    assert_int_equal(fake_eval_rows(fake, row, row + 1), BERTH_OK);
-    assert_memory_equal(berth_row(output, row),
-                        (const uint8_t *)expected + (size_t)row * output->row_bytes,
-                        output->row_bytes);
+    assert_int_equal(fake_eval_rows(fake, first, last), BERTH_OK);
+    for (uint32_t row = first; row < last; row++) {
+      assert_memory_equal(berth_row(output, row),
+                          (const uint8_t *)expected + (size_t)row * output->row_bytes,
+                          output->row_bytes);
+    }
   }
   free(input->data);
   input->data = whole;
@@ -280,9 +286,10 @@ static void check(const layer_t *l) {
       assert_int_equal(fake_eval(&fake), BERTH_OK);
       assert_memory_equal(output->data, expected, output->bytes);
     }
-    check_rows(&fake, expected);
+    check_rows(&fake, expected, 1);
     grant(&fake, fake.contract.wish);
-    check_rows(&fake, expected);
+    check_rows(&fake, expected, 1);
+    check_rows(&fake, expected, 3);
     free(expected);
     fake_close(&fake);
   }

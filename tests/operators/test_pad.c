@@ -52,6 +52,22 @@ static void pad_surrounds_an_image_with_zeros_row_by_row(void **state) {
         BERTH_ROW_LOCAL);
 }
 
+static void pad_goes_along_the_width_where_the_height_is_1(void **state) {
+  (void)state;
+  check(&berth_kernel_pad, 4, (int32_t[]){1, 1, 6, 5}, (int32_t[]){0, 0, 0, 0, 2, 1, 0, 0}, NULL, 0,
+        BERTH_ROW_LOCAL);
+  check(&berth_kernel_pad, 4, (int32_t[]){2, 1, 6, 5}, (int32_t[]){0, 0, 0, 0, 0, 0, 1, 2}, NULL, 0,
+        BERTH_ROW_LOCAL);
+  check(&berth_kernel_pad, 4, (int32_t[]){1, 1, 1, 5}, (int32_t[]){0, 0, 0, 0, 2, 1, 0, 1}, NULL, 0,
+        BERTH_ROW_LOCAL);
+  check(&berth_kernel_pad, 4, (int32_t[]){1, 1, 6, 5}, (int32_t[]){0, 0, 1, 0, 2, 1, 0, 1}, NULL, 0,
+        BERTH_WHOLE);
+  check(&berth_kernel_mirror_pad, 4, (int32_t[]){1, 1, 6, 5}, (int32_t[]){0, 0, 0, 0, 0, 0, 1, 2},
+        NULL, 1, BERTH_ROW_LOCAL);
+  check(&berth_kernel_mirror_pad, 4, (int32_t[]){1, 1, 6, 5}, (int32_t[]){0, 0, 0, 0, 1, 2, 0, 0},
+        NULL, 2, BERTH_WHOLE);
+}
+
 static void pad_of_the_batch_is_whole(void **state) {
   (void)state;
   check(&berth_kernel_pad, 4, (int32_t[]){2, 3, 2, 3}, (int32_t[]){1, 1, 1, 0, 1, 2, 0, 1}, NULL, 0,
@@ -136,6 +152,7 @@ static void bad_paddings_are_refused(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(pad_surrounds_an_image_with_zeros_row_by_row),
+      cmocka_unit_test(pad_goes_along_the_width_where_the_height_is_1),
       cmocka_unit_test(pad_of_the_batch_is_whole),
       cmocka_unit_test(pad_takes_few_dimensions),
       cmocka_unit_test(padv2_fills_with_its_value),

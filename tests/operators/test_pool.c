@@ -15,7 +15,10 @@ static const pool_t pools[] = {
     {{1, 5, 5, 70}, {3, 3}, {1, 1}, 1, 0}, {{2, 5, 4, 2}, {2, 3}, {1, 2}, 1, 3},
     {{1, 4, 4, 5}, {4, 4}, {4, 4}, 0, 1},  {{1, 3, 3, 2}, {5, 5}, {1, 1}, 1, 0},
     {{1, 9, 2, 1}, {1, 1}, {3, 2}, 0, 2},  {{1, 2, 2, 1}, {3, 3}, {1, 1}, 0, 0},
-    {{1, 4, 4, 0}, {4, 4}, {4, 4}, 0, 0},
+    {{1, 4, 4, 0}, {4, 4}, {4, 4}, 0, 0},  {{1, 1, 9, 5}, {1, 3}, {1, 2}, 1, 0},
+    {{1, 1, 9, 5}, {3, 2}, {2, 1}, 1, 1},  {{1, 1, 9, 5}, {1, 9}, {1, 1}, 0, 0},
+    {{2, 1, 9, 5}, {1, 2}, {1, 2}, 0, 3},  {{1, 4, 7, 5}, {4, 2}, {1, 2}, 0, 0},
+    {{2, 4, 7, 5}, {4, 2}, {1, 2}, 0, 0},  {{1, 4, 1, 5}, {3, 1}, {1, 1}, 0, 0},
 };
 
 static double element(const void *data, berth_tensor_type_t type, uint32_t i) {
@@ -51,9 +54,10 @@ static void check(const pool_t *p, berth_tensor_type_t type, const berth_kernel_
   case_output(&c, type, real ? 0 : 0.5f, real ? 0 : 3);
   assert_int_equal(case_run(&c), BERTH_OK);
   berth_value_t result = case_result(&c, 0);
-  assert_int_equal(c.contract.kind, p->dims[0] != 1                         ? BERTH_WHOLE
-                                    : result.dims[1] == 1 && p->dims[1] > 1 ? BERTH_ACCUMULATING
-                                                                            : BERTH_ROW_LOCAL);
+  uint32_t row = p->dims[1] == 1 && result.dims[1] == 1 ? 2 : 1; /* the rows' dimension */
+  assert_int_equal(c.contract.kind, p->dims[0] != 1                             ? BERTH_WHOLE
+                                    : result.dims[row] == 1 && p->dims[row] > 1 ? BERTH_ACCUMULATING
+                                                                                : BERTH_ROW_LOCAL);
   int32_t before[2];
   for (uint32_t d = 0; d < 2; d++) {
     int32_t length = p->dims[1 + d];

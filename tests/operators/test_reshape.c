@@ -42,6 +42,12 @@ static void reshape_that_keeps_rows_is_row_local(void **state) {
   assert_int_equal(c.contract.kind, BERTH_ROW_LOCAL);
   assert_int_equal(c.contract.view, BERTH_VIEW_SAME);
   case_end(&c);
+  begin(&c, &berth_kernel_reshape); /* a sequence, as convolutions want it */
+  case_ints(&c, 4, (int32_t[]){1, 1, 4, 6});
+  case_output(&c, BERTH_TYPE_INT16, 0, 0);
+  assert_int_equal(case_run(&c), BERTH_OK);
+  assert_int_equal(c.contract.kind, BERTH_ROW_LOCAL);
+  case_end(&c);
 }
 
 static void reshape_reads_the_shape_from_old_options(void **state) {

@@ -68,6 +68,14 @@ static void strided_slice_takes_what_python_takes(void **state) {
   check(image, (int32_t[]){0, 3, 0, 0}, (int32_t[]){1, 3, 5, 4}, one, BERTH_ROW_LOCAL); /* empty */
   check(image, (int32_t[]){0, 0, 0, 0}, (int32_t[]){1, 6, 5, 4}, (int32_t[]){1, 4, 7, 3},
         BERTH_ROW_LOCAL);
+  int32_t flat[4] = {1, 1, 6, 5}, flats[4] = {2, 1, 6, 5};
+  check(flat, (int32_t[]){0, 0, 1, 0}, (int32_t[]){1, 1, 6, 4}, (int32_t[]){1, 1, 2, 3},
+        BERTH_ROW_LOCAL);
+  check(flats, (int32_t[]){0, 0, 0, 1}, (int32_t[]){2, 1, 6, 4}, one, BERTH_ROW_LOCAL);
+  check(flats, (int32_t[]){0, 0, 1, 1}, (int32_t[]){2, 1, 6, 4}, one, BERTH_WHOLE);
+  check(flat, (int32_t[]){0, 0, 2, 1}, (int32_t[]){1, 1, 3, 4}, one, BERTH_ROW_LOCAL);
+  check(image, (int32_t[]){0, 2, 0, 0}, (int32_t[]){1, 3, 5, 4}, one, BERTH_WHOLE); /* one row */
+  check(image, (int32_t[]){0, 2, 3, 0}, (int32_t[]){1, 3, 4, 4}, one, BERTH_ROW_LOCAL);
 }
 
 static void masks_drop_add_and_fill_axes(void **state) {

@@ -1,34 +1,40 @@
 /* DEPTH_TO_SPACE, SPACE_TO_DEPTH and the batch pair against index arithmetic, and as opposites. */
 #include "operators/case.h"
 
-static void depth_and_space_are_opposites(void **state) {
-  (void)state;
+/* {batches, height, 4, 3} and back: batches x height is 12. */
+static void check_depth(int32_t batches, int32_t height, berth_kind_t kind) {
   case_t c;
   float fine[2 * 6 * 4 * 3], coarse[2 * 6 * 4 * 3];
   case_random_floats(fine, 144, 1, 2);
   /* Element (y, x, k) of the fine tensor is (y / 2, x / 2, (y % 2 x 2 + x % 2) x 3 + k). */
   for (uint32_t i = 0; i < 144; i++) {
-    uint32_t k = i % 3, x = i / 3 % 4, y = i / 12 % 6, n = i / 72;
-    coarse[((n * 3 + y / 2) * 2 + x / 2) * 12 + (y % 2 * 2 + x % 2) * 3 + k] = fine[i];
+    uint32_t h = (uint32_t)height, k = i % 3, x = i / 3 % 4, y = i / 12 % h, n = i / (12 * h);
+    coarse[((n * h / 2 + y / 2) * 2 + x / 2) * 12 + (y % 2 * 2 + x % 2) * 3 + k] = fine[i];
   }
   case_begin(&c, &berth_kernel_space_to_depth);
   case_option_int(&c, BERTH_SPACE_TO_DEPTH_BLOCK, 2);
-  case_input(&c, BERTH_TYPE_FLOAT32, 4, (int32_t[]){2, 6, 4, 3}, fine, 0, 0);
+  case_input(&c, BERTH_TYPE_FLOAT32, 4, (int32_t[]){batches, height, 4, 3}, fine, 0, 0);
   case_output(&c, BERTH_TYPE_FLOAT32, 0, 0);
   assert_int_equal(case_run(&c), BERTH_OK);
-  assert_int_equal(c.contract.kind, BERTH_ROW_LOCAL);
-  case_expect_shape(&c, 4, (int32_t[]){2, 3, 2, 12});
+  assert_int_equal(c.contract.kind, kind);
+  case_expect_shape(&c, 4, (int32_t[]){batches, height / 2, 2, 12});
   assert_memory_equal(case_result(&c, 0).data, coarse, sizeof coarse);
   case_end(&c);
   case_begin(&c, &berth_kernel_depth_to_space);
   case_option_int(&c, BERTH_DEPTH_TO_SPACE_BLOCK, 2);
-  case_input(&c, BERTH_TYPE_FLOAT32, 4, (int32_t[]){2, 3, 2, 12}, coarse, 0, 0);
+  case_input(&c, BERTH_TYPE_FLOAT32, 4, (int32_t[]){batches, height / 2, 2, 12}, coarse, 0, 0);
   case_output(&c, BERTH_TYPE_FLOAT32, 0, 0);
   assert_int_equal(case_run(&c), BERTH_OK);
-  assert_int_equal(c.contract.kind, BERTH_ROW_LOCAL);
-  case_expect_shape(&c, 4, (int32_t[]){2, 6, 4, 3});
+  assert_int_equal(c.contract.kind, kind);
+  case_expect_shape(&c, 4, (int32_t[]){batches, height, 4, 3});
   assert_memory_equal(case_result(&c, 0).data, fine, sizeof fine);
   case_end(&c);
+}
+
+static void depth_and_space_are_opposites(void **state) {
+  (void)state;
+  check_depth(2, 6, BERTH_ROW_LOCAL);
+  check_depth(6, 2, BERTH_WHOLE); /* one row of which lies along the width */
 }
 
 /* Space to batch of {2, h, w, 2} int8 with a border; then back with the border cropped. */

@@ -39,6 +39,11 @@ static void transpose_moves_every_element_to_its_place(void **state) {
   check_transpose(BERTH_TYPE_FLOAT32, 4, dims, (int32_t[]){0, 1, 3, 2}, BERTH_ROW_LOCAL);
   check_transpose(BERTH_TYPE_FLOAT32, 4, dims, (int32_t[]){2, 3, 0, 1}, BERTH_WHOLE);
   check_transpose(BERTH_TYPE_INT64, 8, dims, (int32_t[]){0, 1, 2, 3}, BERTH_ROW_LOCAL);
+  int32_t flat[4] = {2, 1, 4, 5}, pixel[4] = {1, 1, 1, 5};
+  check_transpose(BERTH_TYPE_INT16, 2, flat, (int32_t[]){0, 1, 2, 3}, BERTH_ROW_LOCAL);
+  check_transpose(BERTH_TYPE_INT16, 2, flat, (int32_t[]){0, 1, 3, 2}, BERTH_WHOLE);
+  check_transpose(BERTH_TYPE_INT16, 2, flat, (int32_t[]){0, 2, 1, 3}, BERTH_WHOLE);
+  check_transpose(BERTH_TYPE_INT16, 2, pixel, (int32_t[]){0, 1, 3, 2}, BERTH_WHOLE);
 }
 
 static void transpose_in_a_computed_order_is_dynamic(void **state) {

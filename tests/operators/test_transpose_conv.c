@@ -182,6 +182,7 @@ static layer_t draw(berth_tensor_type_t type, bool custom, uint64_t *seed) {
   int32_t input[4] = {fake_random(seed) % 6 == 0 ? 2 : 1, fake_between(seed, 1, 5),
                       fake_between(seed, 1, 6), depth};
   int32_t filter[4] = {channels, fake_between(seed, 1, 5), fake_between(seed, 1, 5), depth};
+  if (fake_random(seed) % 3 == 0) input[1] = filter[1] = l.stride_h = 1; /* along the width */
   berth_tensor_type_t weights = is_float  ? (fake_random(seed) % 2 ? type : BERTH_TYPE_FLOAT16)
                                 : is_long ? BERTH_TYPE_INT8
                                           : type;
