@@ -13,7 +13,6 @@ static int optimize(options_t *options) {
   wanted->shape_count = options->shape_count;
   wanted->overlap = options->execution.runner.interpreter.overlap;
   wanted->diagonal = options->subject.diagonal;
-  wanted->messages = stderr;
   if (berth_optimize(options->path, wanted, &result, &complaint) != BERTH_OK) {
     return failed(&complaint);
   }

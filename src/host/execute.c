@@ -260,9 +260,9 @@ static berth_status_t invoke_all(const berth_execution_options_t *options, watch
     status = berth_runner_invoke(runner);
     times[i] = now_ms() - start;
     if (status != BERTH_OK) {
-      berth_complain(complaint, "%s: invoke %u failed: %s", runner->path, i + 1,
-                     runner->rows_lost ? "out of memory for the rows of an output"
-                                       : berth_status_text(status));
+      char what[40];
+      snprintf(what, sizeof what, "invoke %u failed", i + 1);
+      berth_runner_complain(runner, what, status, complaint);
       return status;
     }
     execution->invokes++;

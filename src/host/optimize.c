@@ -244,17 +244,17 @@ static berth_status_t prove(job_t *job, const char *written) {
       .user = job,
       .progress = tell_run,
       .foreign = job->result->plan.foreign && job->result->plan.offsets != NULL,
-      .stock = {.abi = BERTH_ABI_ARM, .kernels = job->options->kernels},
-      .messages = job->options->messages};
+      .stock = {.abi = BERTH_ABI_ARM, .kernels = job->options->kernels}};
   berth_status_t status =
       berth_prove(job->path, written, &options, &job->result->proof, job->complaint);
   tell(job, NULL);
   job->result->proven = status == BERTH_OK;
   if (status == BERTH_ERROR_OPERATOR) {
-    berth_complain(job->complaint,
-                   "%s: cannot be run, so nothing is proven, nor written: --no-verify leaves the "
-                   "proof out",
-                   job->path);
+    berth_complaint_t why = *job->complaint;
+    berth_complain(
+        job->complaint,
+        "%s; nothing is proven, so nothing is written (--no-verify leaves the proof out)",
+        why.text);
   }
   return status;
 }

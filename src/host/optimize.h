@@ -30,7 +30,6 @@ typedef struct berth_optimization_options {
   bool no_verify;                  /* don't run original and result */
   const berth_named_shape_t *shapes;
   uint32_t shape_count;
-  FILE *messages; /* what prepare has to say; NULL: none */
 } berth_optimization_options_t;
 
 /* What stock TFLM will need for a model: 32-bit Arm, kernels as given (see tflm_forecast.h). */

@@ -211,8 +211,7 @@ static berth_status_t invoke(berth_runner_t *runner, play_t *play, berth_proof_t
   berth_status_t status = play != NULL ? invoke_and_play(runner, play, proof)
                                        : berth_interpreter_invoke(&runner->interpreter);
   if (status != BERTH_OK) {
-    berth_complain(complaint, "%s: cannot be run to prove the result: %s", runner->path,
-                   berth_status_text(status));
+    berth_runner_complain(runner, "cannot be run to prove the result", status, complaint);
   }
   return status;
 }
@@ -254,8 +253,7 @@ static berth_status_t prove_with(const char *original, const char *result,
   berth_runner_options_t alone = {
       .interpreter = {.customs = stand_ins->customs, .no_reuse = true, .ignore_model_plan = true},
       .reshape = options->reshape,
-      .user = options->user,
-      .messages = options->messages};
+      .user = options->user};
   berth_runner_options_t watched = {.interpreter = {.customs = stand_ins->customs,
                                                     .no_reuse = options->foreign,
                                                     .ignore_model_plan = options->foreign},
@@ -263,8 +261,7 @@ static berth_status_t prove_with(const char *original, const char *result,
                                     .user = &play,
                                     .guard = true,
                                     .guard_report = berth_verdict_note,
-                                    .guard_user = verdicts,
-                                    .messages = options->messages};
+                                    .guard_user = verdicts};
   berth_runner_t a, b;
   berth_status_t status = berth_runner_open(original, &alone, &a, complaint);
   if (status != BERTH_OK) return status;

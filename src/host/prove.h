@@ -31,7 +31,6 @@ typedef struct berth_proof_options {
   bool foreign;                /* the result's plan is none that Berth can run in */
   berth_tflm_settings_t stock; /* of the firmware, for the rehearsal; its plan is the result's */
   void (*progress)(void *user, uint32_t run, uint32_t runs); /* before each run; may be NULL */
-  FILE *messages; /* what prepare has to say; NULL: none */
 } berth_proof_options_t;
 
 typedef struct berth_proof {

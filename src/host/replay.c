@@ -249,8 +249,7 @@ static berth_status_t run_once(session_t *session) {
   }
   berth_status_t status = berth_runner_invoke(&session->runner);
   if (status != BERTH_OK) {
-    berth_complain(session->complaint, "%s: invoke failed: %s", session->runner.path,
-                   berth_status_text(status));
+    berth_runner_complain(&session->runner, "invoke failed", status, session->complaint);
     return status;
   }
   for (uint32_t i = 0; i < graph.outputs.count && status == BERTH_OK; i++) {

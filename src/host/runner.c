@@ -49,10 +49,24 @@ static void types_text(const berth_model_t *model, uint32_t subgraph, uint32_t o
   }
 }
 
+/* Keeps what the first event of a failure says. */
+static void keep_why(berth_runner_t *runner, const char *subject, const char *types,
+                     const char *why) {
+  if (runner->why_count++ > 0) return;
+  bool typed = types[0] != '\0';
+  snprintf(runner->why, sizeof runner->why, typed ? "%s (%s): %s" : "%s%s%s", subject, types, why);
+}
+
+static const char *plan_hint(const berth_runner_t *runner) {
+  bool in_file = runner->options.interpreter.offsets == NULL && runner->offsets.offsets == NULL;
+  return in_file ? " (--ignore-model-plan runs it without the plan in its file)"
+                 : " (berth check-plan and berth bisect take the plan and tell which)";
+}
+
 static void on_event(void *user, const berth_event_t *event) {
   berth_runner_t *runner = user;
-  FILE *out = runner->options.messages;
-  char name[160], types[160];
+  FILE *out = runner->options.verbose ? runner->options.messages : NULL;
+  char name[160] = "", types[160] = "";
   if (event->op != BERTH_NOBODY) {
     berth_runner_operator_text(&runner->model, event->subgraph, event->op, name, sizeof name);
     types_text(&runner->model, event->subgraph, event->op, types, sizeof types);
@@ -60,31 +74,25 @@ static void on_event(void *user, const berth_event_t *event) {
   if (event->kind == BERTH_EVENT_DYNAMIC && runner->dynamic_count++ == 0) {
     snprintf(runner->dynamic_cause, sizeof runner->dynamic_cause, "%s", name);
   }
-  if (out == NULL) return;
   switch (event->kind) {
   case BERTH_EVENT_MISSING:
-    fprintf(out, "berth: %s: %s (%s): there is no kernel for it\n", runner->path, name, types);
+    keep_why(runner, name, types, "there is no kernel for it");
     break;
   case BERTH_EVENT_REFUSED:
-    fprintf(out, "berth: %s: %s (%s): %s\n", runner->path, name, types, event->why);
+    keep_why(runner, name, types, event->why);
     break;
   case BERTH_EVENT_PLAN:
-    fprintf(out, "berth: %s: %s%s\n", runner->path, event->why,
-            runner->options.interpreter.offsets == NULL && runner->offsets.offsets == NULL
-                ? " (--ignore-model-plan runs it without the plan in its file)"
-                : " (berth check-plan and berth bisect take the plan and tell which)");
+    keep_why(runner, event->why, "", plan_hint(runner));
     break;
   case BERTH_EVENT_DYNAMIC:
-    if (runner->options.verbose) {
-      fprintf(out, "%s: tensor %u gets its size only at run time, from %s\n", runner->path,
-              event->tensor, name);
-    }
+    if (out == NULL) break;
+    fprintf(out, "%s: tensor %u gets its size only at run time, from %s\n", runner->path,
+            event->tensor, name);
     break;
   case BERTH_EVENT_SHARED:
-    if (runner->options.verbose) {
-      fprintf(out, "%s: %s shares the table of an earlier one (%llu bytes)\n", runner->path, name,
-              (unsigned long long)event->needed);
-    }
+    if (out == NULL) break;
+    fprintf(out, "%s: %s shares the table of an earlier one (%llu bytes)\n", runner->path, name,
+            (unsigned long long)event->needed);
     break;
   case BERTH_EVENT_MEMORY:
   case BERTH_EVENT_PREPARED:
@@ -134,7 +142,7 @@ static berth_status_t prepare_in(berth_runner_t *runner, const berth_memories_t 
   options.observe_rows = runner->options.observe_rows != NULL ? on_rows : NULL;
   options.deliver_rows = deliver_rows;
   options.user = runner;
-  runner->dynamic_count = 0;
+  runner->dynamic_count = runner->why_count = 0;
   berth_status_t status =
       berth_interpreter_init(&runner->interpreter, &runner->model, &options, blocks);
   if (status == BERTH_OK && runner->options.reshape != NULL) {
@@ -269,10 +277,25 @@ berth_status_t berth_runner_open(const char *path, const berth_runner_options_t 
   if (runner->options.guard) status = make_writable(runner);
   if (status == BERTH_OK) status = prepare(runner);
   if (status != BERTH_OK) {
-    berth_complain(complaint, "%s: cannot be prepared: %s", path, berth_status_text(status));
+    berth_runner_complain(runner, "cannot be prepared", status, complaint);
     berth_runner_close(runner);
   }
   return status;
+}
+
+void berth_runner_complain(const berth_runner_t *runner, const char *what, berth_status_t status,
+                           berth_complaint_t *complaint) {
+  char others[64] = "";
+  if (runner->why_count == 0) {
+    berth_complain(complaint, "%s: %s: %s", runner->path, what,
+                   runner->rows_lost ? "out of memory for the rows of an output"
+                                     : berth_status_text(status));
+    return;
+  }
+  if (runner->why_count > 1) {
+    snprintf(others, sizeof others, " (%u such operators in all)", runner->why_count);
+  }
+  berth_complain(complaint, "%s: %s: %s%s", runner->path, what, runner->why, others);
 }
 
 void berth_runner_close(berth_runner_t *runner) {

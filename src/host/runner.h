@@ -34,8 +34,8 @@ typedef struct berth_runner_options {
   bool guard_fast;                    /* only what one evaluation shows */
   berth_guard_report_t guard_report;  /* called with `guard_user` */
   void *guard_user;
-  FILE *messages; /* what prepare has to say (refused operators and the like); NULL: none */
-  bool verbose;   /* also what is no failure: dynamic tensors, shared tables */
+  FILE *messages; /* with `verbose`, what prepare has to say: dynamic tensors, shared tables */
+  bool verbose;
 } berth_runner_options_t;
 
 typedef struct berth_runner {
@@ -62,6 +62,8 @@ typedef struct berth_runner {
   uint32_t guard_bytes;    /* of `guard_memory` */
   uint32_t dynamic_count;  /* tensors whose size is known only at run time */
   char dynamic_cause[160]; /* then: the first operator that makes one, "operator 4 WHERE" */
+  uint32_t why_count;      /* operators that cannot be prepared or evaluated, or faults of a plan */
+  char why[400];           /* then: the first one, and why */
 } berth_runner_t;
 
 /* Opens, measures and prepares. Everything is released on failure, and `complaint` says why. */
@@ -69,6 +71,10 @@ berth_status_t berth_runner_open(const char *path, const berth_runner_options_t 
                                  berth_runner_t *runner, berth_complaint_t *complaint);
 
 void berth_runner_close(berth_runner_t *runner);
+
+/* "PATH: WHAT: why", for an invoke that failed. */
+void berth_runner_complain(const berth_runner_t *runner, const char *what, berth_status_t status,
+                           berth_complaint_t *complaint);
 
 /* Where the values of a graph input are to be put before an invoke. */
 berth_value_t berth_runner_input(berth_runner_t *runner, uint32_t input);

@@ -2,7 +2,7 @@
 #include "host/running.h"
 #include "host/runner.h"
 
-#include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 typedef struct asking {
@@ -23,12 +23,15 @@ static berth_status_t reshape(void *user, berth_interpreter_t *interpreter) {
   return BERTH_OK;
 }
 
-/* The first line that was said, without its beginning "berth: PATH: ". */
-static void first_line(const char *said, const char *path, char *why, size_t size) {
-  const char *at = strstr(said, path);
-  at = at != NULL ? at + strlen(path) : said;
-  while (*at == ':' || *at == ' ') at++;
-  snprintf(why, size, "%.*s", (int)strcspn(at, "\n"), at);
+/* What a complaint says, without "PATH: " and "cannot be prepared: ". */
+static const char *without_path(const char *text, const char *path) {
+  const char *const beginnings[] = {path, ": ", "cannot be prepared: "};
+  for (size_t i = 0; i < sizeof beginnings / sizeof *beginnings; i++) {
+    size_t length = strlen(beginnings[i]);
+    if (strncmp(text, beginnings[i], length) != 0) break;
+    text += length;
+  }
+  return text;
 }
 
 berth_running_t berth_running_of(const berth_subject_t *subject,
@@ -48,14 +51,11 @@ berth_running_t berth_running_of(const berth_subject_t *subject,
     snprintf(running.why, sizeof running.why, "%s", why);
     return running;
   }
-  char *said = NULL;
-  size_t length = 0;
   berth_runner_options_t runner_options = {.planner = planner,
                                            .reshape =
                                                options->what_if.shape_count > 0 ? reshape : NULL,
                                            .streaming = *streaming,
-                                           .user = &asking,
-                                           .messages = open_memstream(&said, &length)};
+                                           .user = &asking};
   runner_options.interpreter.alignment = options->align;
   runner_options.interpreter.keep_inputs = options->keep_inputs;
   berth_runner_t runner;
@@ -67,12 +67,10 @@ berth_running_t berth_running_of(const berth_subject_t *subject,
     running.dynamic = runner.dynamic_count;
     berth_runner_close(&runner);
   }
-  if (runner_options.messages != NULL) fclose(runner_options.messages);
   if (!running.possible) {
-    bool told = said != NULL && length > 0;
-    first_line(told ? said : complaint.text, subject->path, running.why, sizeof running.why);
+    const char *reason = without_path(complaint.text, subject->path);
+    snprintf(running.why, sizeof running.why, "%.*s", (int)sizeof running.why - 1, reason);
   }
-  free(said);
   return running;
 }
 

@@ -92,6 +92,23 @@ static void what_is_wrong_in_a_saved_plan_is_refused(void **state) {
   }
 }
 
+/* Whole tensors' offsets, and operators that cannot be prepared: one line says what and why. */
+static void what_cannot_be_prepared_is_told_in_one_line(void **state) {
+  (void)state;
+  assert_status("berth plan " MODEL " -o $dir/plan.json && "
+                "sed 's/\"offset\": [0-9]*/\"offset\": 0/' $dir/plan.json >$dir/bad.json",
+                0);
+  assert_refused("berth run " MODEL " --plan $dir/bad.json", 1,
+                 "offsets that are given overlap while both tensors are live");
+  assert_refused("berth run " MODEL " --plan $dir/bad.json --replay models/reference/"
+                 "mobilenet_v1_0.25_96_int8",
+                 1, "offsets that are given overlap");
+  assert_refused("berth run models/custom_op.tflite", 1,
+                 "operator 4 KeepConfident (float32, float32 -> float32): there is no kernel");
+  assert_refused("berth run --guard models/custom_op.tflite", 1, "there is no kernel");
+  assert_refused("berth trace models/custom_op.tflite -o $dir/trace.json", 1, "there is no kernel");
+}
+
 static void other_commands_say_that_a_plan_is_streamed(void **state) {
   (void)state;
   assert_status("berth plan --stream max " MODEL " -o $dir/plan.json", 0);
@@ -234,6 +251,7 @@ int main(void) {
       cmocka_unit_test(what_is_wrong_in_a_saved_plan_is_refused),
       cmocka_unit_test(rows_of_an_output_are_written_as_they_come),
       cmocka_unit_test(a_streamed_plan_is_written_as_a_header),
+      cmocka_unit_test(what_cannot_be_prepared_is_told_in_one_line),
       cmocka_unit_test(other_commands_say_that_a_plan_is_streamed),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
