@@ -34,7 +34,7 @@ typedef enum berth_kind {
   BERTH_ACCUMULATING /* consumes input rows one after the other; the result comes at the end */
 } berth_kind_t;
 
-/* Which rows of an input the output rows [a, b) of a row-local operator read:
+/* Which rows of an input the output rows [a, b) of a row-local (or ordered) operator read:
  *   from floor(a x numerator / denominator) + offset
  *   to   floor((b - 1) x numerator / denominator) + offset + extent    (exclusive),
  * clipped to the rows that the input has. Convolution: stride / 1, offset -padding, extent =
@@ -64,14 +64,21 @@ typedef struct berth_contract {
   uint32_t state;     /* bytes that persist and carry meaning between invokes */
   uint32_t in_place;  /* bit i: output 0 may take the memory of input i, which
                          must have its size and no later reader */
+  uint32_t in_step;   /* bit i: goes through input i and output 0 side by side, as conversions to
+                         other types do. Before it writes the first n bytes of the output, it has read
+                         the first n x (bytes of the input) / (bytes of the output) of the input, and
+                         reads them no more: the output may begin where the input does or before, if
+                         it also ends where the input does or before */
   berth_view_t view;
   berth_kind_t kind;
-  berth_window_t windows[BERTH_WINDOWS_MAX]; /* ROW_LOCAL: of inputs 0, 1, ... */
+  berth_window_t windows[BERTH_WINDOWS_MAX]; /* ROW_LOCAL, or ordered: of inputs 0, 1, ... */
   uint32_t accumulator; /* ACCUMULATING: bytes that scratch[0] must have (if that is more than it
                            says) from begin to finish; `eval`, all at once, does without */
   bool ordered;         /* ROW_LOCAL: makes its rows one after the other. When it writes a row, all
                            that the rows before it read has been read: rows that only those need may
-                           be written over within one call */
+                           be written over within one call. WHOLE, with one output: the same, once it
+                           has looked at whole inputs before it writes anything; from then on it needs
+                           what its windows say */
   bool any_rows;        /* ACCUMULATING: takes input 0 as one long vector, so that its rows may be
                            those of a tensor of which it is a RESHAPE */
   bool partial;         /* does not write every byte of its outputs and wants them zeroed first */

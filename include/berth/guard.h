@@ -50,7 +50,8 @@ typedef enum berth_guard_fault {
   BERTH_GUARD_UNSTABLE,      /* the same inputs give different results */
   BERTH_GUARD_ROW_WINDOW,    /* made in parts, from the rows that its windows name, the result is
                                 another */
-  BERTH_GUARD_IN_PLACE,      /* with its output in the memory of an input, as the contract allows,
+  BERTH_GUARD_IN_PLACE,      /* with its output in the memory of an input, as the contract allows
+                                (in its place, in step with it, or over rows that are done),
                                 the result is another */
   BERTH_GUARD_VIEW           /* it says that its output is a view of an input, and it isn't */
 } berth_guard_fault_t;

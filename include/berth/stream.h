@@ -118,6 +118,7 @@ typedef struct berth_stream_node {
   bool kept;      /* what it makes is a graph output, or nobody reads it */
   bool delivered; /* all that it makes are graph outputs */
   bool single;    /* it makes one tensor */
+  bool ordered;   /* whole, but makes its rows in order, from those that its windows say */
   bool can_view;  /* a RESHAPE that only readers of any rows read */
   bool shared;    /* more than one reader */
 
@@ -139,8 +140,10 @@ typedef struct berth_stream_edge {
   uint32_t tensor; /* of subgraph 0 */
   uint32_t input;  /* number in the reader's list of inputs */
   berth_stream_tensor_t shape;
-  berth_window_t window; /* extent 0: all rows */
+  berth_window_t window; /* extent 0: all rows. Of a reader that is whole but ordered: for what it
+                            writes over; to begin with, it needs all rows */
   bool in_place;         /* output row r may be written over row r of it */
+  bool in_step;          /* the output may lie over it as berth_contract_t.in_step says */
 } berth_stream_edge_t;
 
 /* The schedule of the steps of an interval, one run at a time. Private; the arrays are in the

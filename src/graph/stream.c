@@ -149,6 +149,7 @@ static void add_step(build_t *b, uint32_t step) {
   node->single = op.outputs.count == 1;
   if (node->kind == BERTH_ROW_LOCAL && !outputs_agree(b, &op)) node->kind = BERTH_WHOLE;
   if (node->kind == BERTH_ACCUMULATING && input.rows == 0) node->kind = BERTH_WHOLE;
+  node->ordered = contract->kind == BERTH_WHOLE && contract->ordered && node->single;
   node->given = node->kind == BERTH_ROW_LOCAL      ? output.rows
                 : node->kind == BERTH_ACCUMULATING ? input.rows
                                                    : 1;
@@ -188,7 +189,7 @@ static berth_window_t window_of(const build_t *b, const berth_stream_node_t *nod
                                 berth_stream_tensor_t from) {
   const berth_contract_t *contract = contract_at(b, node->step);
   const berth_window_t all = {1, 1, 0, 0};
-  if (node->kind != BERTH_ROW_LOCAL) return all;
+  if (node->kind != BERTH_ROW_LOCAL && !node->ordered) return all;
   berth_window_t window =
       contract->windows[index < BERTH_WINDOWS_MAX ? index : BERTH_WINDOWS_MAX - 1];
   bool batches_match = node->batch_rows > 0 && from.batch_rows > 0 &&
@@ -198,16 +199,30 @@ static berth_window_t window_of(const build_t *b, const berth_stream_node_t *nod
   return window;
 }
 
+/* Does output row r need row r of this input, and no other? */
+static bool goes_row_by_row(const build_t *b, const berth_stream_node_t *node, uint32_t index,
+                            berth_stream_tensor_t from) {
+  berth_window_t window = window_of(b, node, index, from);
+  return from.rows == node->output && window.numerator == 1 && window.denominator == 1 &&
+         window.offset == 0 && window.extent == 1;
+}
+
 /* May an output row be written over the row of the same number of this input? */
 static bool may_be_over(const build_t *b, const berth_stream_node_t *node, uint32_t index,
                         berth_stream_tensor_t from) {
   const berth_contract_t *contract = contract_at(b, node->step);
-  if (node->kind != BERTH_ROW_LOCAL || !node->single || index >= 32) return false;
-  if (!contract->known || !(contract->in_place >> index & 1u)) return false;
-  berth_stream_tensor_t to = b->network->tensors[node->tensor];
-  berth_window_t window = window_of(b, node, index, from);
-  return from.rows == to.rows && from.row_bytes == to.row_bytes && window.numerator == 1 &&
-         window.denominator == 1 && window.offset == 0 && window.extent == 1;
+  if (!contract->known || !node->single || index >= 32) return false;
+  return contract->in_place >> index & 1u && goes_row_by_row(b, node, index, from) &&
+         from.row_bytes == b->network->tensors[node->tensor].row_bytes;
+}
+
+/* Does the output keep step with this input, however it is cut? */
+static bool is_in_step(const build_t *b, const berth_stream_node_t *node, uint32_t index,
+                       berth_stream_tensor_t from) {
+  const berth_contract_t *contract = contract_at(b, node->step);
+  if (!contract->known || !node->single || index >= 32) return false;
+  if (!(contract->in_step >> index & 1u) || node->kind == BERTH_ACCUMULATING) return false;
+  return node->kind == BERTH_WHOLE || goes_row_by_row(b, node, index, from);
 }
 
 /* Notes that `step` reads what `node` makes; as an edge, if the step is in the interval. */
@@ -233,6 +248,7 @@ static void add_use(build_t *b, uint32_t step, uint32_t input, uint32_t tensor) 
       .shape = shape,
       .window = window_of(b, reader, input, shape),
       .in_place = may_be_over(b, reader, input, shape),
+      .in_step = is_in_step(b, reader, input, shape),
   };
 }
 

@@ -7,6 +7,8 @@
  *     needed to the last one written;
  *   - output byte number w, once written, must lie below input byte number n, the first one still
  *     needed: the output may begin n - w bytes after the input's start, the least of all moments.
+ *     An operator that is one piece but makes its rows in order has such moments within it, and one
+ *     that goes through input and output in step needs no moments, but both their sizes.
  * Both are exact for the schedule; tests/graph/test_stream_measure.c derives them from a record of
  * who reads what when. The second is the distance of vMCU (Zheng et al., 2024), found by walking
  * instead of by a formula for each kind of operator.
@@ -65,8 +67,17 @@ static void index_readers(const measuring_t *m) {
 
 /* ---- What is still needed -------------------------------------------------------------------- */
 
+/* The first row over `edge` that its reader needs while it makes its rows of work from `from` on;
+ * of one that is whole but ordered, its rows. */
+static uint32_t first_read(const berth_stream_node_t *reader, const berth_stream_edge_t *edge,
+                           uint32_t from) {
+  if (!reader->ordered) return berth_stream_read(reader, edge, from, from + 1).first;
+  berth_stream_tensor_t to = {reader->output, reader->batch_rows, 0};
+  return berth_stream_needed(&edge->window, edge->shape, to, from, from + 1).first;
+}
+
 /* The first row of what `source` makes that some reader in the run still needs; all its rows if
- * nobody does. While `writer` makes its rows of work from `from` on, it still needs what they read;
+ * nobody does. While `writer` makes its rows from `from` on, it still needs what they read;
  * BERTH_NOBODY: nobody is at work. `except`: this edge doesn't count. */
 static uint32_t first_needed(const measuring_t *m, uint32_t source, uint32_t writer, uint32_t from,
                              uint32_t except) {
@@ -81,7 +92,7 @@ static uint32_t first_needed(const measuring_t *m, uint32_t source, uint32_t wri
     if (reader->is_view) {
       need = first_needed(m, edge->reader, writer, from, except);
     } else if (edge->reader == writer) {
-      need = berth_stream_read(reader, edge, from, from + 1).first;
+      need = first_read(reader, edge, from);
     } else if (reader->made < reader->rows) {
       need = berth_stream_read(reader, edge, reader->made, reader->made + 1).first;
     }
@@ -136,40 +147,58 @@ static void find_overlaps(measuring_t *m) {
   }
 }
 
-/* The one edge over which `reader` reads `source` and may write over it; BERTH_NOBODY: none. */
-static uint32_t place_of(const measuring_t *m, uint32_t source, uint32_t reader) {
+/* The one edge over which `reader` reads `source`; BERTH_NOBODY: there is none, or several. */
+static uint32_t own_edge(const measuring_t *m, uint32_t source, uint32_t reader) {
   uint32_t found = BERTH_NOBODY;
   for (uint32_t i = m->starts[source]; i < m->starts[source + 1]; i++) {
-    const berth_stream_edge_t *edge = &m->stream->edges[m->readers[i]];
-    if (edge->reader != reader) continue;
-    if (found != BERTH_NOBODY || !edge->in_place) return BERTH_NOBODY;
+    if (m->stream->edges[m->readers[i]].reader != reader) continue;
+    if (found != BERTH_NOBODY) return BERTH_NOBODY;
     found = m->readers[i];
   }
   return found;
 }
 
+static int64_t bytes_of(const berth_stream_node_t *node, const berth_stream_tensor_t *tensors) {
+  return (int64_t)node->output * tensors[node->tensor].row_bytes;
+}
+
+/* What it means for an overlap that its output's rows up to `written` are there once those from
+ * `from` on have been made. */
+static void note_rows(measuring_t *m, uint32_t index, uint32_t from, uint32_t written,
+                      const berth_stream_tensor_t *tensors) {
+  berth_stream_overlap_t *overlap = &m->measure->overlaps[index];
+  uint32_t made = m->made[index], source = m->read[index], own = own_edge(m, source, made);
+  const berth_stream_node_t *node = &m->stream->nodes[made], *read = &m->stream->nodes[source];
+  const berth_stream_edge_t *edge = own != BERTH_NOBODY ? &m->stream->edges[own] : NULL;
+  bool in_step = edge != NULL && edge->in_step;
+  uint32_t first = first_needed(m, source, made, from, in_step ? own : BERTH_NOBODY);
+  int64_t distance = INT64_MAX;
+  if (first < read->output) {
+    distance = (int64_t)first * tensors[read->tensor].row_bytes -
+               (int64_t)written * tensors[node->tensor].row_bytes;
+  }
+  if (in_step) {
+    int64_t most = bytes_of(read, tensors) - bytes_of(node, tensors);
+    if (most > 0) most = 0;
+    if (most < distance) distance = most;
+  }
+  m->worse = m->worse || distance < overlap->distance;
+  if (distance < overlap->distance) overlap->distance = distance;
+  if (!overlap->in_place) return;
+  overlap->in_place = edge != NULL && edge->in_place &&
+                      first_needed(m, source, made, from, own) >= written;
+}
+
 static void note_overlap(measuring_t *m, uint32_t index, const berth_stream_piece_t *piece,
                          const berth_stream_tensor_t *tensors) {
-  berth_stream_overlap_t *overlap = &m->measure->overlaps[index];
-  uint32_t made = m->made[index], source = m->read[index];
-  const berth_stream_node_t *node = &m->stream->nodes[made];
-  const berth_stream_node_t *read = &m->stream->nodes[source];
-  uint32_t written = piece->last_row;
-  if (node->kind == BERTH_ACCUMULATING) {
-    if (piece->last_row < node->rows) return; /* nothing is written yet */
-    written = node->output;
+  const berth_stream_node_t *node = &m->stream->nodes[m->made[index]];
+  if (node->ordered) {
+    for (uint32_t row = 0; row < node->output; row++) note_rows(m, index, row, row + 1, tensors);
+  } else if (node->kind != BERTH_ACCUMULATING) {
+    note_rows(m, index, piece->first_row, piece->last_row, tensors);
+  } else if (piece->last_row == node->rows) { /* before, nothing is written */
+    note_rows(m, index, piece->first_row, node->output, tensors);
   }
-  uint32_t first = first_needed(m, source, made, piece->first_row, BERTH_NOBODY);
-  if (first < read->output) {
-    int64_t distance = (int64_t)first * tensors[read->tensor].row_bytes -
-                       (int64_t)written * tensors[node->tensor].row_bytes;
-    m->worse = m->worse || distance < overlap->distance;
-    if (distance < overlap->distance) overlap->distance = distance;
-  }
-  if (!overlap->in_place) return;
-  uint32_t own = place_of(m, source, made);
-  overlap->in_place =
-      own != BERTH_NOBODY && first_needed(m, source, made, piece->first_row, own) >= written;
 }
 
 /* ---- The walk -------------------------------------------------------------------------------- */

@@ -94,6 +94,7 @@ berth_stream_rows_t berth_stream_read(const berth_stream_node_t *node,
   if (node->kind == BERTH_ACCUMULATING && edge->input == 0) {
     return (berth_stream_rows_t){first, last};
   }
+  if (node->kind == BERTH_WHOLE) return (berth_stream_rows_t){0, edge->shape.rows};
   berth_stream_tensor_t to = {node->output, node->batch_rows, 0};
   return berth_stream_needed(&edge->window, edge->shape, to, first, last);
 }

@@ -4,8 +4,10 @@
  * bytes that divides all rows and offsets) whose row lies there. Steps and pieces happen in order;
  * each writes its rows, sums and scratch into the map, and what it reads must lie there whole
  * before and after: an operator may write while it still reads. Only a row that the contract lets
- * be written in place may be gone afterwards, if the row of the same number took its very place. At
- * the end the outputs and variables must be there. Which rows are read comes from the words of
+ * be written in place may be gone afterwards, if the row of the same number took its very place, or
+ * in step, if the output is where that is permitted. One that is whole but ordered finds all it
+ * reads at first, and then writes row after row, each of which is such a call of its own. At the end
+ *  the outputs and variables must be there. Which rows are read comes from the words of
  * contract.h. With the search, it shares the row schedule, which is the interpreter's as well, and
  * nothing else.
  *
@@ -90,12 +92,26 @@ static void write_rows(const following_t *f, int32_t tensor, uint32_t first, uin
   }
 }
 
-/* May row `row` of input `index` be gone, since output row `row` is in its very place? */
+/* Does the output lie over input `index` so that it can be made in step with it? */
+static bool is_in_step(const following_t *f, const berth_contract_t *contract, uint32_t index,
+                       uint32_t input, uint32_t output) {
+  if (!(contract->in_step >> index & 1u)) return false;
+  if (f->s->rings[input] != 0 || f->s->rings[output] != 0) return false;
+  const berth_stream_tensor_t *from = &f->s->tensors[input], *to = &f->s->tensors[output];
+  uint64_t read = place_of(f, input, 0), made = place_of(f, output, 0);
+  return made <= read && made + (uint64_t)to->rows * to->row_bytes <=
+                             read + (uint64_t)from->rows * from->row_bytes;
+}
+
+/* May row `row` of input `index` be gone, since output row `row` is in its very place, or the
+ * output in step with it? */
 static bool is_replaced(const following_t *f, const berth_operator_t *op,
                         const berth_contract_t *contract, uint32_t index, uint32_t row) {
   int32_t input = berth_vector_int(op->inputs, index);
   int32_t output = op->outputs.count > 0 ? berth_vector_int(op->outputs, 0) : BERTH_NO_TENSOR;
-  if (index >= 32 || !(contract->in_place >> index & 1u) || !has_memory(f, output)) return false;
+  if (index >= 32 || !has_memory(f, output)) return false;
+  if (is_in_step(f, contract, index, (uint32_t)input, (uint32_t)output)) return true;
+  if (!(contract->in_place >> index & 1u)) return false;
   if (contract->kind == BERTH_WHOLE || f->s->tensors[output].rows != f->s->tensors[input].rows) {
     return place_of(f, (uint32_t)output, 0) == place_of(f, (uint32_t)input, 0);
   }
@@ -122,23 +138,22 @@ static berth_status_t look(const following_t *f, const berth_operator_t *op,
   return BERTH_OK;
 }
 
-/* The rows of input `index` that the piece reads. */
+/* The rows of input `index` that the piece reads; `by_rows`: as its windows say. */
 static berth_status_t look_at_input(const following_t *f, const berth_operator_t *op,
                                     const berth_contract_t *contract, uint32_t index, bool streamed,
-                                    bool after) {
+                                    bool by_rows, bool after) {
   int32_t named = berth_vector_int(op->inputs, index);
   if (named < 0) return BERTH_OK;
   uint32_t tensor = (uint32_t)named;
   if (streamed) tensor = berth_stream_seen(&f->s->stream, f->piece->step, tensor);
   if (!has_memory(f, (int32_t)tensor)) return BERTH_OK;
   int64_t rows = f->s->tensors[tensor].rows;
-  bool is_cut = streamed && contract->kind == BERTH_ROW_LOCAL;
   const berth_window_t *w =
       &contract->windows[index < BERTH_WINDOWS_MAX ? index : BERTH_WINDOWS_MAX - 1];
   if (streamed && contract->kind == BERTH_ACCUMULATING && index == 0) {
     return look(f, op, contract, index, tensor, f->piece->first_row, f->piece->last_row, after);
   }
-  if (!is_cut || w->extent == 0) return look(f, op, contract, index, tensor, 0, rows, after);
+  if (!by_rows || w->extent == 0) return look(f, op, contract, index, tensor, 0, rows, after);
   uint32_t output = (uint32_t)berth_vector_int(op->outputs, 0);
   int64_t height = f->s->tensors[output].batch_rows, batch = f->s->tensors[tensor].batch_rows;
   for (int64_t row = f->piece->first_row; row < f->piece->last_row; row++) {
@@ -171,6 +186,43 @@ static berth_status_t use_scratch(const following_t *f, uint32_t op, bool sums, 
   return BERTH_OK;
 }
 
+/* What the piece reads, of all inputs. */
+static berth_status_t look_at_inputs(const following_t *f, const berth_operator_t *op,
+                                     const berth_contract_t *contract, bool streamed, bool by_rows,
+                                     bool after) {
+  berth_status_t status = BERTH_OK;
+  for (uint32_t i = 0; i < op->inputs.count && status == BERTH_OK; i++) {
+    status = look_at_input(f, op, contract, i, streamed, by_rows, after);
+  }
+  return status;
+}
+
+/* Has an accumulating operator come to its end, where it writes? */
+static bool is_complete(const following_t *f, const berth_operator_t *op) {
+  uint32_t input = (uint32_t)berth_vector_int(op->inputs, 0);
+  uint32_t seen = berth_stream_seen(&f->s->stream, f->piece->step, input);
+  return f->piece->last_row >= f->s->tensors[seen].rows;
+}
+
+/* One that is whole but ordered: has looked at everything, and makes row after row. */
+static berth_status_t follow_in_order(following_t *f, const berth_operator_t *op,
+                                      const berth_contract_t *contract) {
+  const berth_stream_piece_t *whole = f->piece;
+  int32_t output = berth_vector_int(op->outputs, 0);
+  uint32_t rows = has_memory(f, output) ? f->s->tensors[output].rows : 0;
+  berth_status_t status = BERTH_OK;
+  for (uint32_t row = 0; row < rows && status == BERTH_OK; row++) {
+    const berth_stream_piece_t piece = {whole->step, whole->input, row, row + 1};
+    f->piece = &piece;
+    status = look_at_inputs(f, op, contract, true, true, false);
+    if (status != BERTH_OK) break;
+    write_rows(f, output, row, row + 1);
+    status = look_at_inputs(f, op, contract, true, true, true);
+  }
+  f->piece = whole;
+  return status;
+}
+
 /* One call of an operator, a piece of a run or all at once. */
 static berth_status_t follow(following_t *f, const berth_stream_piece_t *piece, bool streamed) {
   f->piece = piece;
@@ -178,28 +230,26 @@ static berth_status_t follow(following_t *f, const berth_stream_piece_t *piece, 
   berth_operator_t op = berth_model_operator(f->s->network.model, 0, index);
   const berth_contract_t *contract = &f->s->network.contracts[index];
   bool sums = streamed && contract->kind == BERTH_ACCUMULATING;
-  berth_status_t status = BERTH_OK;
-  for (int after = 0; after < 2 && status == BERTH_OK; after++) {
-    status = use_scratch(f, index, sums, piece->first_row == 0, after > 0);
-    for (uint32_t i = 0; i < op.inputs.count && status == BERTH_OK; i++) {
-      status = look_at_input(f, &op, contract, i, streamed, after > 0);
-    }
-    if (after > 0 || status != BERTH_OK) continue;
-    uint32_t seen = 0;
-    if (sums) {
-      seen =
-          berth_stream_seen(&f->s->stream, piece->step, (uint32_t)berth_vector_int(op.inputs, 0));
-    }
-    if (sums && piece->last_row < f->s->tensors[seen].rows) continue;
-    for (uint32_t i = 0; i < op.outputs.count; i++) {
-      int32_t tensor = berth_vector_int(op.outputs, i);
-      if (!has_memory(f, tensor)) continue;
-      bool cut = streamed && contract->kind == BERTH_ROW_LOCAL;
-      write_rows(f, tensor, cut ? piece->first_row : 0,
-                 cut ? piece->last_row : f->s->tensors[tensor].rows);
-    }
+  bool cut = streamed && contract->kind == BERTH_ROW_LOCAL;
+  bool begins = piece->first_row == 0;
+  bool in_order = streamed && contract->kind == BERTH_WHOLE && contract->ordered &&
+                  op.outputs.count == 1;
+  berth_status_t status = use_scratch(f, index, sums, begins, false);
+  if (status == BERTH_OK) status = look_at_inputs(f, &op, contract, streamed, cut, false);
+  if (status != BERTH_OK) return status;
+  if (in_order) {
+    status = follow_in_order(f, &op, contract);
+    return status == BERTH_OK ? use_scratch(f, index, sums, begins, true) : status;
   }
-  return status;
+  bool writes = !sums || is_complete(f, &op);
+  for (uint32_t i = 0; i < op.outputs.count && writes; i++) {
+    int32_t tensor = berth_vector_int(op.outputs, i);
+    if (!has_memory(f, tensor)) continue;
+    write_rows(f, tensor, cut ? piece->first_row : 0,
+               cut ? piece->last_row : f->s->tensors[tensor].rows);
+  }
+  status = use_scratch(f, index, sums, begins, true);
+  return status == BERTH_OK ? look_at_inputs(f, &op, contract, streamed, cut, true) : status;
 }
 
 /* ---- The whole plan ---------------------------------------------------------------------------

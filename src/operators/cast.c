@@ -43,9 +43,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   if (!input.present || !output.present) return berth_refuse(call, "needs an input and an output");
   if (!is_castable(input.type)) return berth_refuse(call, "cannot take this type");
   if (!is_castable(output.type)) return berth_refuse(call, "cannot give this type");
-  berth_status_t status = berth_elementwise_prepare(call, contract, &input, 1);
-  if (berth_element_bytes(input.type) != berth_element_bytes(output.type)) contract->in_place = 0;
-  return status;
+  return berth_elementwise_prepare(call, contract, &input, 1);
 }
 
 #define LOAD(type, target)                                                                         \

@@ -40,10 +40,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
              !(equality && type == BERTH_TYPE_BOOL)) {
     return berth_refuse(call, "cannot take this type");
   }
-  berth_status_t status = berth_elementwise_prepare(call, contract, inputs, 2);
-  if (berth_tensor_type_bits(type) != 8)
-    contract->in_place = 0; /* the output's elements are smaller */
-  return status;
+  return berth_elementwise_prepare(call, contract, inputs, 2);
 }
 
 static inline int32_t scaled(int32_t x, int32_t zero, berth_multiplier_t by) {

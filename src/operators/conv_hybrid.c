@@ -1,6 +1,7 @@
 /* CONV_2D for float activations and int8 weights (hybrid). The range of a whole image decides how
  * its values are quantized, so the operator is whole; they are quantized pixel by pixel, and no
- * 8-bit copy of the image is made. */
+ * 8-bit copy of the image is made. So, once the range of the only image is known, its output may
+ * lie over what is done of it: row after row, or pixel after pixel where the filter has but one. */
 #include "operators/conv.h"
 #include "operators/hybrid.h"
 #include "operators/matmul_int8.h"
@@ -19,6 +20,12 @@ berth_status_t berth_conv_hybrid_prepare(berth_call_t *call, const berth_conv_t 
     return berth_refuse(call, "needs one filter scale, or one for each output channel");
   }
   contract->kind = BERTH_WHOLE;
+  bool pixelwise = berth_conv_in_place(conv) && conv->stride_h == 1 && conv->stride_w == 1;
+  if (conv->batches == 1 && conv->groups == 1) { /* groups may come one after the other */
+    contract->ordered = true;
+    if (pixelwise) contract->in_step = 1;
+    if (pixelwise && conv->input_c == conv->output_c) contract->in_place = 1;
+  }
   contract->scratch[QUANTIZED] = conv->filter_h * conv->filter_w * conv->filter_c;
   contract->scratch[PATCHES] = berth_conv_patch_bytes(conv, sizeof(float));
   return BERTH_OK;

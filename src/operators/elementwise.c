@@ -53,6 +53,7 @@ berth_status_t berth_elementwise_prepare(berth_call_t *call, berth_contract_t *c
   int32_t dims[BERTH_RANK_MAX];
   if (!berth_broadcast(inputs, count, &rank, dims))
     return berth_refuse(call, "the shapes cannot be broadcast");
+  berth_value_t output = berth_output(call, 0);
   contract->kind = BERTH_ROW_LOCAL;
   contract->ordered = true;
   for (uint32_t i = 0; i < BERTH_WINDOWS_MAX; i++) {
@@ -62,7 +63,9 @@ berth_status_t berth_elementwise_prepare(berth_call_t *call, berth_contract_t *c
   for (uint32_t i = 0; i < count; i++) {
     bool same = true; /* the very elements, if perhaps under fewer dimensions */
     for (uint32_t d = 0; d < rank; d++) same = same && dim_at(&inputs[i], rank, d) == dims[d];
-    if (same && !is_half(call, &inputs[i], i)) contract->in_place |= UINT32_C(1) << i;
+    if (!same || is_half(call, &inputs[i], i)) continue;
+    bool as_large = berth_element_bytes(inputs[i].type) == berth_element_bytes(output.type);
+    *(as_large ? &contract->in_place : &contract->in_step) |= UINT32_C(1) << i;
   }
   return berth_set_shape(call, 0, rank, dims);
 }

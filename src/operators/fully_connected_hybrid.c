@@ -1,5 +1,5 @@
 /* FULLY_CONNECTED for float activations and int8 weights (hybrid): each vector is quantized by
- * itself. */
+ * itself, and is not needed any more when its units are computed. */
 #include "operators/fully_connected.h"
 #include "operators/hybrid.h"
 #include "operators/matmul_int8.h"
@@ -19,6 +19,7 @@ berth_status_t berth_fully_connected_hybrid_prepare(berth_call_t *call,
     return berth_refuse(call, "needs one filter scale, or one for each unit");
   }
   contract->scratch[QUANTIZED] = layer->depth;
+  contract->in_step = 1;
   return BERTH_OK;
 }
 

@@ -42,9 +42,7 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
     if (input.type != BERTH_TYPE_FLOAT16 && (!is_number(input.type) || !berth_has_scale(&input)))
       return berth_refuse(call, "cannot take this type, or one without a scale");
   }
-  berth_status_t status = berth_elementwise_prepare(call, contract, &input, 1);
-  if (berth_element_bytes(input.type) != berth_element_bytes(output.type)) contract->in_place = 0;
-  return status;
+  return berth_elementwise_prepare(call, contract, &input, 1);
 }
 
 /* ---- Runs ----------------------------------------------------------------------------------- */

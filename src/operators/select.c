@@ -30,9 +30,10 @@ static berth_status_t prepare_select(berth_call_t *call, berth_contract_t *contr
   if (call->op.code == BERTH_BUILTIN_SELECT && !berth_shape_equal(&inputs[1], &inputs[2]))
     return berth_refuse(call, "the inputs' shapes differ");
   berth_status_t status = berth_elementwise_prepare(call, contract, inputs, 3);
-  if (element > 1) contract->in_place &= ~UINT32_C(1);
-  if (is_by_slices(call, (berth_value_t[]){berth_input(call, 0), inputs[1]}))
+  if (is_by_slices(call, (berth_value_t[]){berth_input(call, 0), inputs[1]})) {
     contract->kind = BERTH_WHOLE;
+    contract->ordered = false; /* the windows are those of a shape that the condition doesn't have */
+  }
   return status;
 }
 

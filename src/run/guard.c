@@ -367,6 +367,7 @@ static berth_value_t redirected(const berth_call_t *call, uint32_t tensor) {
   const berth_watch_t *watch = (const berth_watch_t *)(const void *)call;
   berth_value_t value = berth_run_seen(call, tensor);
   if (tensor == watch->redirect_tensor) value.data = watch->redirect;
+  if (tensor == watch->redirect_input) value.data = watch->input_redirect;
   return value;
 }
 
@@ -458,7 +459,8 @@ berth_status_t berth_watch_run(berth_guard_t *guard, berth_call_t *call, uint32_
                          .flags = flags,
                          .step = guard->step,
                          .in_piece = in_piece,
-                         .redirect_tensor = BERTH_NOBODY};
+                         .redirect_tensor = BERTH_NOBODY,
+                         .redirect_input = BERTH_NOBODY};
   watch.call.tensor = redirected;
   if (in_piece) watch.kind = berth_run_piece_kind(guard->interpreter);
   berth_status_t status;

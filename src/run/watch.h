@@ -34,6 +34,8 @@ typedef struct berth_watch {
   berth_kind_t kind;        /* then: how it runs */
   uint32_t redirect_tensor; /* its value lies at `redirect` instead; BERTH_NOBODY: none does */
   uint8_t *redirect;
+  uint32_t redirect_input; /* likewise of an input, beside an output that is */
+  uint8_t *input_redirect;
 } berth_watch_t;
 
 /* A place in memory that the operator may write. */

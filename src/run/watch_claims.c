@@ -1,6 +1,8 @@
 /* What an operator's contract claims besides memory, put to the test: that rows can be made from
- * the rows that its windows name, that its output may take an input's place, that it only views.
+ * the rows that its windows name, that its output may take an input's place or lie over what is
+ * done of it, that it only views.
  */
+#include "plan/round.h"
 #include "watch.h"
 #include <string.h>
 
@@ -122,6 +124,67 @@ static berth_status_t check_in_place(berth_watch_t *watch, const berth_contract_
   return BERTH_OK;
 }
 
+/* ---- Over what is done ----------------------------------------------------------------------- */
+
+/* Bytes that an input must begin behind the output, so that rows in order write over none that the
+ * row being written, or a later one, needs. */
+static uint64_t behind_rows(const berth_window_t *window, const berth_value_t *input,
+                            const berth_value_t *output) {
+  berth_stream_tensor_t from = {input->rows, input->rows, input->row_bytes};
+  berth_stream_tensor_t to = {output->rows, output->rows, output->row_bytes};
+  uint64_t most = 0;
+  for (uint32_t row = 0; row < output->rows; row++) {
+    uint32_t first = berth_stream_needed(window, from, to, row, row + 1).first;
+    uint64_t needed = (uint64_t)first * input->row_bytes;
+    uint64_t written = ((uint64_t)row + 1) * output->row_bytes;
+    if (first < input->rows && written > needed + most) most = written - needed;
+  }
+  return most;
+}
+
+/* Evaluates with the output in memory that is nobody else's, and a copy of an input so far behind
+ * its start. */
+static berth_status_t check_behind(berth_watch_t *watch, const berth_value_t *input,
+                                   uint64_t behind) {
+  berth_call_t *call = &watch->call;
+  berth_value_t output = berth_output(call, 0);
+  uint32_t room = watch->guard->interpreter->needs.extent; /* of guard->scratch */
+  behind = berth_round_up(behind, 16);                     /* as tensors are in any plan */
+  if (output.bytes > room || behind + input->bytes > room) return BERTH_OK;
+  berth_watch_set_up(watch, false);
+  watch->redirect_tensor = output.index;
+  watch->redirect = watch->guard->scratch;
+  watch->redirect_input = input->index;
+  watch->input_redirect = watch->guard->scratch + behind;
+  memcpy(watch->input_redirect, input->data, input->bytes);
+  berth_status_t status = berth_run_evaluate(call);
+  if (status == BERTH_OK) report_results(watch, BERTH_GUARD_IN_PLACE);
+  watch->redirect_tensor = watch->redirect_input = BERTH_NOBODY;
+  return status;
+}
+
+static berth_status_t check_over(berth_watch_t *watch, const berth_contract_t *contract) {
+  berth_call_t *call = &watch->call;
+  berth_value_t output = berth_output(call, 0);
+  bool ordered = contract->ordered && contract->kind != BERTH_ACCUMULATING && output.dims[0] == 1;
+  if (call->op.outputs.count != 1 || watch->flags & OPERATOR_PARTIAL) return BERTH_OK;
+  if (!inputs_are_distinct(call)) return BERTH_OK;
+  berth_status_t status = BERTH_OK;
+  for (uint32_t i = 0; i < call->op.inputs.count && status == BERTH_OK; i++) {
+    berth_value_t input = berth_input(call, i);
+    if (!is_ours(watch, &input)) continue;
+    const berth_window_t *window =
+        &contract->windows[i < BERTH_WINDOWS_MAX ? i : BERTH_WINDOWS_MAX - 1];
+    if (i < 32 && contract->in_step >> i & 1u) {
+      uint32_t wider = output.bytes > input.bytes ? output.bytes - input.bytes : 0;
+      status = check_behind(watch, &input, wider);
+    } else if (ordered && window->extent > 0 && window->denominator > 0 && window->numerator >= 0) {
+      status = check_behind(watch, &input, behind_rows(window, &input, &output));
+    }
+  }
+  return status;
+}
+
 /* ---- Views ---------------------------------------------------------------------------------- */
 
 /* Compares the bytes of a list of tensors, one after the other, with those of one tensor. */
@@ -212,5 +275,6 @@ berth_status_t berth_watch_claims(berth_watch_t *watch) {
   if (status == BERTH_OK && contract->state == 0 && contract->in_place != 0) {
     status = check_in_place(watch, contract);
   }
+  if (status == BERTH_OK && contract->state == 0) status = check_over(watch, contract);
   return status;
 }

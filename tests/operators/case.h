@@ -2,8 +2,8 @@
  *
  * case_run prepares the kernel and evaluates it whole; then again with AVX2, row by row from rings
  * that hold only the rows its windows ask for (everything else poisoned), over rows that only
- * earlier ones need if it is ordered, over its own inputs where it says so, and as a view. All must
- * give the same bytes. So a test states inputs and expected output once, and the contract is
+ * earlier ones need if it is ordered, over its own inputs and in step with them where it says so,
+ * and as a view. All must give the same bytes. So a test states inputs and expected output once, and the contract is
  * checked along with the arithmetic. Constants lie at odd addresses, as they may in a file.
  *
  *   case_t c;
@@ -389,6 +389,41 @@ static inline void case_in_place(case_t *c, uint8_t *const *first) {
   }
 }
 
+/* Evaluates whole with the output over an input, `before` bytes before where in step permits it at
+ * the most. */
+static inline void case_at(case_t *c, uint32_t i, uint32_t before, uint8_t *const *first) {
+  berth_value_t from = c->tensors[c->inputs[i]].value, to = case_result(c, 0);
+  uint32_t at = before + in_step_distance(&from, &to);
+  uint8_t *memory = case_allocate(at + from.bytes);
+  memcpy(memory + at, from.data, from.bytes);
+  c->shown[c->inputs[i]].data = memory + at;
+  c->shown[c->outputs[0]].data = memory;
+  assert_int_equal(case_whole(c), BERTH_OK);
+  case_same(c, first, "in step");
+  case_show(c);
+  free(memory);
+}
+
+static inline void case_in_step(case_t *c, uint8_t *const *first) {
+  for (uint32_t i = 0; i < c->call.op.inputs.count && i < 32; i++) {
+    if (!(c->contract.in_step >> i & 1) || c->inputs[i] < 0) continue;
+    const berth_value_t *input = &c->tensors[c->inputs[i]].value;
+    if (input->constant || input->bytes == 0) continue;
+    bool again = false;
+    for (uint32_t k = 0; k < c->call.op.inputs.count; k++)
+      again = again || (k != i && c->inputs[k] == c->inputs[i]);
+    if (again) continue;
+    uint32_t cpu = c->call.cpu, align = berth_tensor_type_bits(input->type) / 8;
+    uint32_t to_align = berth_tensor_type_bits(case_result(c, 0).type) / 8;
+    if (to_align > align) align = to_align;
+    for (int way = 0; way < 2; way++) {
+      c->call.cpu = way & 1 ? cpu : 0;
+      for (uint32_t before = 0; before <= 80; before += align) case_at(c, i, before, first);
+    }
+    c->call.cpu = cpu;
+  }
+}
+
 /* Evaluates in every other way and compares with the outputs that are there. */
 static inline void case_vary(case_t *c) {
   uint8_t *first[CASE_TENSORS];
@@ -413,7 +448,7 @@ static inline void case_vary(case_t *c) {
       case_same(c, first, "row by row");
     }
   }
-  if (c->contract.kind == BERTH_ROW_LOCAL && c->contract.ordered) {
+  if (c->contract.kind != BERTH_ACCUMULATING && c->contract.ordered) {
     uint32_t cpu = c->call.cpu, bytes = c->call.scratch_bytes;
     for (int way = 0; way < 4; way++) {
       c->call.cpu = way & 1 ? cpu : 0;
@@ -435,6 +470,7 @@ static inline void case_vary(case_t *c) {
   }
   if (c->contract.view != BERTH_VIEW_NONE) case_as_view(c, first);
   case_in_place(c, first);
+  case_in_step(c, first);
   for (uint32_t o = 0; o < outputs; o++) {
     berth_value_t output = case_result(c, o);
     if (output.bytes > 0) memcpy(output.data, first[o], output.bytes);

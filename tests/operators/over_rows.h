@@ -1,5 +1,5 @@
-/* Where the output of an operator may lie over rows of its input that are done by then: what a
- * contract that says `ordered` permits. */
+/* Where the output of an operator may lie over what is done of its input: what a contract that says
+ * `ordered` or `in_step` permits. */
 #ifndef BERTH_TESTS_OVER_ROWS_H
 #define BERTH_TESTS_OVER_ROWS_H
 
@@ -19,6 +19,11 @@ static inline uint32_t over_rows_distance(const berth_value_t *from, const berth
     if (distance > most) most = distance;
   }
   return (uint32_t)(most + 15) & ~15u;
+}
+
+/* The least bytes that the input must begin behind an output that is made in step with it. */
+static inline uint32_t in_step_distance(const berth_value_t *from, const berth_value_t *to) {
+  return to->bytes > from->bytes ? to->bytes - from->bytes : 0;
 }
 
 #endif

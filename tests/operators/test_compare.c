@@ -77,6 +77,29 @@ static void quantized_numbers_are_compared_as_reals(void **state) {
   }
 }
 
+/* case_run lays the bools over the numbers; here with every number of elements. */
+static void comparisons_go_in_step_with_their_inputs(void **state) {
+  (void)state;
+  static const berth_tensor_type_t types[] = {BERTH_TYPE_INT16, BERTH_TYPE_INT32, BERTH_TYPE_INT64};
+  uint8_t left[8 * 100], right[8 * 100];
+  case_random_bytes(left, sizeof left, 7);
+  memcpy(right, left, sizeof right);
+  for (uint32_t i = 0; i < sizeof right; i += 24) right[i] ^= 1;
+  for (int32_t count = 1; count <= 100; count++)
+    for (uint32_t t = 0; t < 3; t++)
+      for (uint32_t k = 0; k < 6; k++) {
+        float scale = t == 0 ? 0.5f : 0;
+        case_t c;
+        case_begin(&c, comparisons[k]);
+        case_input(&c, types[t], 1, &count, left, scale, 0);
+        case_input(&c, types[t], 1, &count, right, scale, 0);
+        case_output(&c, BERTH_TYPE_BOOL, 0, 0);
+        assert_int_equal(case_run(&c), BERTH_OK);
+        assert_int_equal(c.contract.in_step, 3);
+        case_end(&c);
+      }
+}
+
 static void bools_are_combined(void **state) {
   (void)state;
   static const uint8_t left[4] = {0, 0, 1, 1}, right[4] = {0, 1, 0, 1};
@@ -214,6 +237,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(numbers_are_compared),
       cmocka_unit_test(quantized_numbers_are_compared_as_reals),
+      cmocka_unit_test(comparisons_go_in_step_with_their_inputs),
       cmocka_unit_test(bools_are_combined),
       cmocka_unit_test(select_picks_by_element_and_broadcasts),
       cmocka_unit_test(select_picks_slices_by_a_list),

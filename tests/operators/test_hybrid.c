@@ -2,6 +2,7 @@
  * the input's range gives a scale, inputs are rounded to it, and the sums are exact. */
 #include "operators/kernels.h"
 #include "operators/naive_conv.h"
+#include "operators/over_rows.h"
 
 typedef struct quantized {
   double scale;
@@ -30,6 +31,37 @@ static quantized_t quantize(const float *values, uint32_t count, bool asymmetric
     q.values[i] = (int32_t)fmin(fmax(real, asymmetric ? -128.0 : -127.0), 127.0);
   }
   return q;
+}
+
+/* Evaluates again with the input `distance` bytes behind the output: the bytes must be the same. */
+static void check_over(fake_t *fake, uint32_t distance) {
+  berth_value_t *input = &fake->value[fake->input[0]], *output = &fake->value[fake->output[0]];
+  uint8_t *from = input->data, *to = output->data;
+  uint32_t end = distance + input->bytes;
+  uint8_t *memory = malloc(end > output->bytes ? end : output->bytes);
+  assert_non_null(memory);
+  memcpy(memory + distance, from, input->bytes);
+  input->data = memory + distance;
+  output->data = memory;
+  assert_int_equal(fake_eval(fake), BERTH_OK);
+  assert_memory_equal(output->data, to, output->bytes);
+  input->data = from;
+  output->data = to;
+  free(memory);
+}
+
+/* Where the contract says that the output may lie, in steps of one float. */
+static void check_overlaps(fake_t *fake) {
+  const berth_value_t *input = &fake->value[fake->input[0]],
+                      *output = &fake->value[fake->output[0]];
+  const berth_contract_t *contract = &fake->contract;
+  uint32_t distance = UINT32_MAX;
+  if (contract->ordered) distance = over_rows_distance(input, output, contract->windows[0]);
+  if (contract->in_step & 1u) distance = in_step_distance(input, output);
+  for (uint32_t more = 0; more < 100 && distance != UINT32_MAX; more += 4) {
+    check_over(fake, distance + more);
+  }
+  if (contract->in_place & 1u) check_over(fake, 0);
 }
 
 /* A FULLY_CONNECTED or 1x1 CONV_2D layer over `count` vectors of one image. `per_channel` weights
@@ -73,7 +105,9 @@ static int check(const berth_kernel_t *kernel, bool per_channel, uint64_t *seed)
     fake.call.cpu = vector ? berth_cpu_detect() : 0;
     assert_int_equal(fake_prepare(&fake), BERTH_OK);
     assert_int_equal(fake.contract.kind, BERTH_WHOLE); /* the range needs all of the input */
+    assert_int_equal(fake.contract.in_step, 1);
     assert_int_equal(fake_eval(&fake), BERTH_OK);
+    check_overlaps(&fake);
 
     const float *result = (const float *)(const void *)fake.value[fake.output[0]].data;
     double largest = 0.0, worst = 0.0, unit = 0.0;
@@ -117,10 +151,53 @@ static void fully_connected_layers_equal_the_definition(void **state) {
   assert_in_range(flips, 0, 20);
 }
 
+/* Filters of any size, strides, dilations and groups: the image is whole, its rows come in order. */
+static void convolutions_make_rows_in_order(void **state) {
+  (void)state;
+  uint64_t seed = 7;
+  uint32_t ordered = 0, over = 0;
+  for (int i = 0; i < 300; i++) {
+    int32_t batch = i % 10 == 0 ? 2 : 1, groups = i % 4 == 0 ? fake_between(&seed, 2, 3) : 1;
+    int32_t taps_h = fake_between(&seed, 1, 4), taps_w = fake_between(&seed, 1, 3);
+    int32_t depth = fake_between(&seed, 1, 9), units = groups * fake_between(&seed, 1, 5);
+    int32_t input_dims[4] = {batch, fake_between(&seed, 8, 14), fake_between(&seed, 5, 9),
+                             groups * depth};
+    int32_t filter_dims[4] = {units, taps_h, taps_w, depth};
+    float input[2 * 14 * 9 * 27];
+    int8_t filter[15 * 12 * 9];
+    for (size_t k = 0; k < sizeof input / sizeof *input; k++)
+      input[k] = (float)fake_between(&seed, -700, 1000) / 97.0f;
+    for (size_t k = 0; k < sizeof filter; k++) filter[k] = (int8_t)fake_between(&seed, -127, 127);
+
+    fake_t fake;
+    fake_open(&fake, &berth_kernel_conv_2d);
+    fake_input(&fake, fake_tensor(BERTH_TYPE_FLOAT32, 4, input_dims, 0.0f, 0), input);
+    fake_input(&fake, fake_tensor(BERTH_TYPE_INT8, 4, filter_dims, 0.01f, 0), filter);
+    fake_output(&fake, fake_tensor(BERTH_TYPE_FLOAT32, 0, NULL, 0.0f, 0));
+    fake_option(&fake, BERTH_CONV_2D_PADDING, i % 2);
+    fake_option(&fake, BERTH_CONV_2D_STRIDE_W, fake_between(&seed, 1, 2));
+    fake_option(&fake, BERTH_CONV_2D_STRIDE_H, fake_between(&seed, 1, 3));
+    fake_option(&fake, BERTH_CONV_2D_DILATION_H, fake_between(&seed, 1, 2));
+    fake.call.cpu = i & 4 ? berth_cpu_detect() : 0;
+    assert_int_equal(fake_prepare(&fake), BERTH_OK);
+    assert_int_equal(fake.contract.kind, BERTH_WHOLE);
+    assert_true(batch == 1 || (!fake.contract.ordered && fake.contract.in_step == 0));
+    ordered += fake.contract.ordered;
+    assert_int_equal(fake_eval(&fake), BERTH_OK);
+    const berth_value_t *from = &fake.value[fake.input[0]], *to = &fake.value[fake.output[0]];
+    over += fake.contract.ordered &&
+            over_rows_distance(from, to, fake.contract.windows[0]) < to->bytes;
+    check_overlaps(&fake);
+    fake_close(&fake);
+  }
+  assert_true(ordered > 150 && over > 100);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(convolutions_equal_the_definition),
       cmocka_unit_test(fully_connected_layers_equal_the_definition),
+      cmocka_unit_test(convolutions_make_rows_in_order),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,6 +179,46 @@ static void casts_keep_what_both_types_hold(void **state) {
     }
 }
 
+/* case_run lays the output over the input wherever the contract permits it; here with every number
+ * of elements, whatever vectors they are computed in. */
+static void convert(const berth_kernel_t *kernel, berth_tensor_type_t from, berth_tensor_type_t to,
+                    int32_t count) {
+  case_t c;
+  uint8_t data[8 * 100];
+  bool scaled = kernel != &berth_kernel_cast;
+  case_random_bytes(data, sizeof data, (uint32_t)count);
+  for (int32_t i = 0; from == BERTH_TYPE_FLOAT32 && i < count; i++) {
+    float x = (float)((int)data[i] - 100) / 7.0f;
+    memcpy(data + 4 * i, &x, sizeof x);
+  }
+  case_begin(&c, kernel);
+  case_input(&c, from, 1, &count, data, scaled && from != BERTH_TYPE_FLOAT32 ? 0.02f : 0, 0);
+  case_output(&c, to, scaled && to != BERTH_TYPE_FLOAT32 ? 0.03f : 0, 0);
+  assert_int_equal(case_run(&c), BERTH_OK);
+  bool alike = size_of(from) == size_of(to);
+  assert_int_equal(c.contract.in_place, alike ? 1 : 0);
+  assert_int_equal(c.contract.in_step, alike ? 0 : 1);
+  case_end(&c);
+}
+
+static void conversions_go_in_step_with_their_input(void **state) {
+  (void)state;
+  static const berth_tensor_type_t castable[] = {BERTH_TYPE_INT8, BERTH_TYPE_INT16,
+                                                 BERTH_TYPE_INT32, BERTH_TYPE_INT64,
+                                                 BERTH_TYPE_FLOAT32, BERTH_TYPE_BOOL};
+  for (int32_t count = 1; count <= 100; count++) {
+    for (uint32_t from = 0; from < 4; from++) {
+      for (uint32_t to = 0; to < 4; to++)
+        convert(&berth_kernel_quantize, numbers[from], numbers[to], count);
+      convert(&berth_kernel_quantize, BERTH_TYPE_FLOAT32, numbers[from], count);
+      convert(&berth_kernel_dequantize, numbers[from], BERTH_TYPE_FLOAT32, count);
+    }
+    for (uint32_t from = 0; from < 6; from++)
+      for (uint32_t to = 0; to < 6; to++)
+        convert(&berth_kernel_cast, castable[from], castable[to], count);
+  }
+}
+
 static void casts_of_what_does_not_fit_wrap_or_saturate(void **state) {
   (void)state;
   case_t c;
@@ -234,6 +274,7 @@ int main(void) {
       cmocka_unit_test(dequantize_gives_the_real_numbers),
       cmocka_unit_test(every_float16_is_widened_exactly),
       cmocka_unit_test(casts_keep_what_both_types_hold),
+      cmocka_unit_test(conversions_go_in_step_with_their_input),
       cmocka_unit_test(casts_of_what_does_not_fit_wrap_or_saturate),
       cmocka_unit_test(types_and_scales_that_make_no_sense_are_refused),
   };

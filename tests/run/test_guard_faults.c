@@ -334,6 +334,44 @@ static berth_status_t looks_back(berth_call_t *call) {
   for (uint32_t i = 1; i < BYTES; i++) out(call)[i] = (uint8_t)(in(call)[i] - in(call)[i - 1]);
   return BERTH_OK;
 }
+static void claim_in_step(berth_contract_t *contract) {
+  contract->in_step = 1;
+}
+static void claim_ordered(berth_contract_t *contract) {
+  claim_rows(contract);
+  contract->kind = BERTH_WHOLE;
+  contract->ordered = true;
+}
+static berth_status_t makes_the_last_row_first(berth_call_t *call) {
+  for (uint32_t row = 8; row-- > 0;) make(call, row * ROW, row * ROW + ROW);
+  return BERTH_OK;
+}
+static uint8_t sum_of_input(berth_call_t *call) {
+  uint8_t sum = 0;
+  for (uint32_t i = 0; i < BYTES; i++) sum = (uint8_t)(sum + in(call)[i]);
+  return sum;
+}
+static berth_status_t scans_before_it_writes(berth_call_t *call) {
+  uint8_t sum = sum_of_input(call);
+  for (uint32_t i = 0; i < BYTES; i++) out(call)[i] = (uint8_t)(sum - in(call)[i]);
+  return BERTH_OK;
+}
+static berth_status_t scans_before_every_row(berth_call_t *call) {
+  for (uint32_t row = 0; row < 8; row++) {
+    uint8_t sum = sum_of_input(call);
+    for (uint32_t i = row * ROW; i < row * ROW + ROW; i++)
+      out(call)[i] = (uint8_t)(sum - in(call)[i]);
+  }
+  return BERTH_OK;
+}
+static berth_status_t needs_an_earlier_row_too(berth_call_t *call) {
+  for (uint32_t row = 0; row < 8; row++) {
+    uint8_t before = in(call)[row > 1 ? (row - 1) * ROW - 1 : 0];
+    make(call, row * ROW, row * ROW + ROW);
+    out(call)[row * ROW] = before;
+  }
+  return BERTH_OK;
+}
 static berth_status_t copies(berth_call_t *call) {
   memmove(out(call), in(call), BYTES);
   return BERTH_OK;
@@ -461,6 +499,16 @@ static const fault_t faults[] = {
      ANY, ANY, ANY, ANY, false},
     {"looks back, and claims to work in place", looks_back, claim_in_place_only, IN_PLACE, ANY, ANY,
      ANY, ANY, ANY, ANY, false},
+    {"looks back, and claims to go in step", looks_back, claim_in_step, IN_PLACE, ANY, ANY, ANY, ANY,
+     ANY, ANY, false},
+    {"reverses, and claims to go in step", reverses, claim_in_step, IN_PLACE, ANY, ANY, ANY, ANY,
+     ANY, ANY, false},
+    {"makes the last row first, and claims to be in order", makes_the_last_row_first, claim_ordered,
+     IN_PLACE, ANY, ANY, ANY, ANY, ANY, ANY, false},
+    {"looks at everything again for each row", scans_before_every_row, claim_ordered, IN_PLACE, ANY,
+     ANY, ANY, ANY, ANY, ANY, false},
+    {"needs an earlier row, and claims to be in order", needs_an_earlier_row_too, claim_ordered,
+     IN_PLACE, ANY, ANY, ANY, ANY, ANY, ANY, false},
     {"changes a byte, and claims to be a view", copies_but_one, claim_view, VIEW, ANY, ANY, ANY,
      ANY, ANY, ANY, false},
 
@@ -473,6 +521,10 @@ static const fault_t faults[] = {
      false},
     {"works byte by byte in place", makes_rows, claim_elementwise, NO_FAULT, ANY, ANY, ANY, ANY,
      ANY, ANY, false},
+    {"goes in step", scans_before_it_writes, claim_in_step, NO_FAULT, ANY, ANY, ANY, ANY, ANY, ANY,
+     false},
+    {"looks at everything, then makes rows in order", scans_before_it_writes, claim_ordered,
+     NO_FAULT, ANY, ANY, ANY, ANY, ANY, ANY, false},
     {"is a view", copies, claim_view, NO_FAULT, ANY, ANY, ANY, ANY, ANY, ANY, false},
 };
 
