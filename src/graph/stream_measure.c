@@ -185,8 +185,8 @@ static void note_rows(measuring_t *m, uint32_t index, uint32_t from, uint32_t wr
   m->worse = m->worse || distance < overlap->distance;
   if (distance < overlap->distance) overlap->distance = distance;
   if (!overlap->in_place) return;
-  overlap->in_place = edge != NULL && edge->in_place &&
-                      first_needed(m, source, made, from, own) >= written;
+  overlap->in_place =
+      edge != NULL && edge->in_place && first_needed(m, source, made, from, own) >= written;
 }
 
 static void note_overlap(measuring_t *m, uint32_t index, const berth_stream_piece_t *piece,

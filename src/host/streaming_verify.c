@@ -6,8 +6,8 @@
  * before and after: an operator may write while it still reads. Only a row that the contract lets
  * be written in place may be gone afterwards, if the row of the same number took its very place, or
  * in step, if the output is where that is permitted. One that is whole but ordered finds all it
- * reads at first, and then writes row after row, each of which is such a call of its own. At the end
- *  the outputs and variables must be there. Which rows are read comes from the words of
+ * reads at first, and then writes row after row, each of which is such a call of its own. At the
+ * end the outputs and variables must be there. Which rows are read comes from the words of
  * contract.h. With the search, it shares the row schedule, which is the interpreter's as well, and
  * nothing else.
  *
@@ -99,8 +99,8 @@ static bool is_in_step(const following_t *f, const berth_contract_t *contract, u
   if (f->s->rings[input] != 0 || f->s->rings[output] != 0) return false;
   const berth_stream_tensor_t *from = &f->s->tensors[input], *to = &f->s->tensors[output];
   uint64_t read = place_of(f, input, 0), made = place_of(f, output, 0);
-  return made <= read && made + (uint64_t)to->rows * to->row_bytes <=
-                             read + (uint64_t)from->rows * from->row_bytes;
+  return made <= read &&
+         made + (uint64_t)to->rows * to->row_bytes <= read + (uint64_t)from->rows * from->row_bytes;
 }
 
 /* May row `row` of input `index` be gone, since output row `row` is in its very place, or the
@@ -232,8 +232,8 @@ static berth_status_t follow(following_t *f, const berth_stream_piece_t *piece, 
   bool sums = streamed && contract->kind == BERTH_ACCUMULATING;
   bool cut = streamed && contract->kind == BERTH_ROW_LOCAL;
   bool begins = piece->first_row == 0;
-  bool in_order = streamed && contract->kind == BERTH_WHOLE && contract->ordered &&
-                  op.outputs.count == 1;
+  bool in_order =
+      streamed && contract->kind == BERTH_WHOLE && contract->ordered && op.outputs.count == 1;
   berth_status_t status = use_scratch(f, index, sums, begins, false);
   if (status == BERTH_OK) status = look_at_inputs(f, &op, contract, streamed, cut, false);
   if (status != BERTH_OK) return status;

@@ -32,7 +32,8 @@ static berth_status_t prepare_select(berth_call_t *call, berth_contract_t *contr
   berth_status_t status = berth_elementwise_prepare(call, contract, inputs, 3);
   if (is_by_slices(call, (berth_value_t[]){berth_input(call, 0), inputs[1]})) {
     contract->kind = BERTH_WHOLE;
-    contract->ordered = false; /* the windows are those of a shape that the condition doesn't have */
+    contract->ordered =
+        false; /* the windows are those of a shape that the condition doesn't have */
   }
   return status;
 }

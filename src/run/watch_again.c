@@ -38,7 +38,9 @@ void berth_watch_start_invoke(berth_guard_t *guard) {
 
 /* A watch of nothing, after the last operator. */
 static berth_watch_t after_all(berth_guard_t *guard) {
-  berth_watch_t watch = {.guard = guard, .step = BERTH_NOBODY, .redirect_tensor = BERTH_NOBODY,
+  berth_watch_t watch = {.guard = guard,
+                         .step = BERTH_NOBODY,
+                         .redirect_tensor = BERTH_NOBODY,
                          .redirect_input = BERTH_NOBODY};
   uint32_t count = berth_model_subgraph(guard->interpreter->model, 0).operator_count;
   berth_run_call(guard->interpreter, 0, berth_run_operator_of(guard->interpreter, count - 1),

@@ -3,8 +3,9 @@
  * case_run prepares the kernel and evaluates it whole; then again with AVX2, row by row from rings
  * that hold only the rows its windows ask for (everything else poisoned), over rows that only
  * earlier ones need if it is ordered, over its own inputs and in step with them where it says so,
- * and as a view. All must give the same bytes. So a test states inputs and expected output once, and the contract is
- * checked along with the arithmetic. Constants lie at odd addresses, as they may in a file.
+ * and as a view. All must give the same bytes. So a test states inputs and expected output once,
+ * and the contract is checked along with the arithmetic. Constants lie at odd addresses, as they
+ * may in a file.
  *
  *   case_t c;
  *   case_begin(&c, &berth_kernel_add);

@@ -151,7 +151,8 @@ static void fully_connected_layers_equal_the_definition(void **state) {
   assert_in_range(flips, 0, 20);
 }
 
-/* Filters of any size, strides, dilations and groups: the image is whole, its rows come in order. */
+/* Filters of any size, strides, dilations and groups: the image is whole, its rows come in order.
+ */
 static void convolutions_make_rows_in_order(void **state) {
   (void)state;
   uint64_t seed = 7;
@@ -185,8 +186,8 @@ static void convolutions_make_rows_in_order(void **state) {
     ordered += fake.contract.ordered;
     assert_int_equal(fake_eval(&fake), BERTH_OK);
     const berth_value_t *from = &fake.value[fake.input[0]], *to = &fake.value[fake.output[0]];
-    over += fake.contract.ordered &&
-            over_rows_distance(from, to, fake.contract.windows[0]) < to->bytes;
+    over +=
+        fake.contract.ordered && over_rows_distance(from, to, fake.contract.windows[0]) < to->bytes;
     check_overlaps(&fake);
     fake_close(&fake);
   }

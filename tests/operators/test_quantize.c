@@ -203,8 +203,8 @@ static void convert(const berth_kernel_t *kernel, berth_tensor_type_t from, bert
 
 static void conversions_go_in_step_with_their_input(void **state) {
   (void)state;
-  static const berth_tensor_type_t castable[] = {BERTH_TYPE_INT8, BERTH_TYPE_INT16,
-                                                 BERTH_TYPE_INT32, BERTH_TYPE_INT64,
+  static const berth_tensor_type_t castable[] = {BERTH_TYPE_INT8,    BERTH_TYPE_INT16,
+                                                 BERTH_TYPE_INT32,   BERTH_TYPE_INT64,
                                                  BERTH_TYPE_FLOAT32, BERTH_TYPE_BOOL};
   for (int32_t count = 1; count <= 100; count++) {
     for (uint32_t from = 0; from < 4; from++) {

@@ -1,7 +1,8 @@
 /* Random small networks as .tflite files in memory: convolutions with odd strides, dilations,
  * paddings and groups, transposed ones, pools, resizes, paddings, concatenations, sums that join
- * branches, conversions of type, reductions and fully connected ends, in int8, uint8 or float32; of
- * images, or of sequences (one row). The same seed gives the same file everywhere.
+ * branches, conversions of type, reductions and fully connected ends, in int8, uint8 or float32, or
+ * float32 with some weights of int8; of images, or of sequences (one row). The same seed gives the
+ * same file everywhere.
  *
  *   random_network_t *net = malloc(sizeof *net);
  *   berth_model_t model = random_network(net, seed);
@@ -108,14 +109,14 @@ static inline int32_t random_ints(random_network_t *net, int32_t count, const in
                          numbers, 4 * (uint32_t)count);
 }
 
-/* Weights of the network's type, or biases to go with them. */
-static inline int32_t random_weights(random_network_t *net, int32_t rank, const int32_t *dims,
-                                     int32_t channel_dimension) {
-  bool real = net->type == BERTH_TYPE_FLOAT32;
-  random_tensor_t tensor = {.type = net->type, .rank = rank, .scale = real ? 0.0f : 0.01f};
+static inline int32_t random_weights_of(random_network_t *net, berth_tensor_type_t type,
+                                        int32_t rank, const int32_t *dims,
+                                        int32_t channel_dimension) {
+  bool real = type == BERTH_TYPE_FLOAT32;
+  random_tensor_t tensor = {.type = type, .rank = rank, .scale = real ? 0.0f : 0.01f};
   uint32_t count = 1;
   for (int32_t i = 0; i < rank; i++) count *= (uint32_t)(tensor.dims[i] = dims[i]);
-  if (net->type == BERTH_TYPE_INT8 && random_once_in(net, 2)) {
+  if (type == BERTH_TYPE_INT8 && random_once_in(net, 2)) {
     tensor.scale_count = dims[channel_dimension];
     tensor.scale_dimension = channel_dimension;
   }
@@ -133,6 +134,19 @@ static inline int32_t random_weights(random_network_t *net, int32_t rank, const 
   return index;
 }
 
+/* Weights of the network's type. */
+static inline int32_t random_weights(random_network_t *net, int32_t rank, const int32_t *dims,
+                                     int32_t channel_dimension) {
+  return random_weights_of(net, net->type, rank, dims, channel_dimension);
+}
+
+/* The same of a filter's type, which may be int8 beside floats. */
+static inline int32_t random_filter(random_network_t *net, int32_t rank, const int32_t *dims) {
+  bool hybrid = net->type == BERTH_TYPE_FLOAT32 && random_once_in(net, 3);
+  return random_weights_of(net, hybrid ? BERTH_TYPE_INT8 : net->type, rank, dims, 0);
+}
+
+/* Biases to go with them. */
 static inline int32_t random_bias(random_network_t *net, int32_t count) {
   bool real = net->type == BERTH_TYPE_FLOAT32;
   int32_t data[64];
@@ -230,7 +244,7 @@ static inline int32_t random_conv(random_network_t *net, int32_t from, bool dept
       depthwise ? in[3] * random_between(net, 1, 3) : groups * random_between(net, 1, 9 / groups);
   if (c > 24) return -1;
   int32_t conv[4] = {c, fh, fw, in[3] / groups}, taps[4] = {1, fh, fw, c};
-  int32_t weights = random_weights(net, 4, depthwise ? taps : conv, depthwise ? 3 : 0),
+  int32_t weights = depthwise ? random_weights(net, 4, taps, 3) : random_filter(net, 4, conv),
           bias = random_bias(net, c);
   random_op_t *op =
       random_op(net, depthwise ? BERTH_BUILTIN_DEPTHWISE_CONV_2D : BERTH_BUILTIN_CONV_2D);
@@ -516,7 +530,7 @@ static inline void random_dense(random_network_t *net, int32_t from) {
     random_reads(net, op, shape);
     from = random_writes(op, flat);
   }
-  int32_t weights = random_weights(net, 2, (int32_t[]){units, depth}, 0),
+  int32_t weights = random_filter(net, 2, (int32_t[]){units, depth}),
           bias = random_bias(net, units);
   random_op_t *op = random_op(net, BERTH_BUILTIN_FULLY_CONNECTED);
   random_reads(net, op, from);
