@@ -27,7 +27,7 @@ static void a_skip_connection_is_named_with_the_steps_it_costs(void **state) {
 static void the_account_goes_on_to_what_a_device_needs(void **state) {
   (void)state;
   assert_status("python3 -B tests/cli/check_account.py \"$berth\" models/*.tflite", 0);
-  assert_says(out, "10 accounts close");
+  assert_says(out, "11 accounts close");
   if (run("test -d \"${BERTH_SHARED:-../shared}/corpus\"") != 0) return;
   assert_status(
       "for m in mlperf_tiny/vww_96_int8 tflm/trained_lstm mediapipe/hand_landmark_lite; do "

@@ -96,6 +96,26 @@ def lstm_sequence():
     return net.finish(net.dequantize(x, "probabilities"))
 
 
+def sound_conv():
+    """1-D convolutions over raw samples (Dai et al., "Very Deep CNNs for Raw Waveforms", 2016).
+
+    Every one is a Conv1D of Keras, as converted: a CONV_2D of height 1 between two RESHAPE.
+    """
+    net = Network("1-D convolutions over raw samples, int8", seed=12)
+    x = net.input("samples", [1, 4000, 1], -1, 1)
+    layers = [(32, 80, 4), (64, 8, 4), (64, 3, 2), (64, 3, 2)]
+    for number, (depth, taps, stride) in enumerate(layers, 1):
+        name = "conv%d" % number
+        if number > 1:
+            x = net.reshape(x, name + "/squeezed", [1, *x.shape[2:]])
+        x = net.reshape(x, name + "/expanded", [1, 1, *x.shape[1:]])
+        x = net.conv(x, name, depth, (1, taps), stride=stride, activation=RELU)
+    x = net.global_mean(x, "pool")
+    x = net.reshape(x, "flatten", [1, 64])
+    x = net.dense(x, "logits", 10, gain=2)
+    return net.finish(net.softmax(x, "probabilities"))
+
+
 def detector():
     """SSD with separable heads on two scales (Liu et al., 2016; Sandler et al., 2018)."""
     net = Network("SSD detector, two outputs, int8", seed=6)
@@ -328,6 +348,7 @@ ALL = {
     "resnet8_int8": resnet8,
     "svdf_keyword_int8": svdf_keyword,
     "lstm_sequence_int8": lstm_sequence,
+    "sound_conv_int8": sound_conv,
     "detector_two_outputs_int8": detector,
     "segmentation_float16": segmentation,
     "control_flow": control_flow,
