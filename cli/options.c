@@ -99,7 +99,16 @@ static bool settle(const char *command, options_t *options) {
   }
   const char *end = options->output != NULL ? strrchr(options->output, '.') : NULL;
   if (options->subject.clean && end != NULL && strcmp(end, ".html") != 0) {
-    return wrong(command, "--clean goes with no -o: the plan would not be that of the file", NULL);
+    return wrong(command,
+                 "--clean goes with no -o: the plan would not be that of the file (first write one "
+                 "that is clean with berth optimize, then plan that)",
+                 NULL);
+  }
+  if (options->subject.best_order && end != NULL && strcmp(end, ".csv") == 0) {
+    return wrong(command,
+                 "--order best goes with -o FILE.json or FILE.h: offsets without the order that "
+                 "they are for mislead",
+                 NULL);
   }
   if (options->like != NULL) {
     bool tflite = strcmp(options->like, "tflite") == 0;
