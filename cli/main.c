@@ -68,9 +68,11 @@ static int run(int argc, char **argv) {
   return EXIT_USAGE;
 }
 
+/* What was printed and written is kept together, or nothing of it is. */
 int main(int argc, char **argv) {
   berth_output_guard_streams();
   berth_interrupt_watch();
+  berth_output_hold();
   int status = run(argc, argv);
   /* A full disk or a reader that has gone would otherwise pass for success. */
   errno = 0;
@@ -79,5 +81,8 @@ int main(int argc, char **argv) {
             errno != 0 ? strerror(errno) : "write error");
     if (status != EXIT_USAGE) status = EXIT_FAILED;
   }
+  berth_complaint_t complaint;
+  bool keep = status != EXIT_FAILED && status != EXIT_USAGE;
+  if (berth_output_release(keep, &complaint) != BERTH_OK) return failed(&complaint);
   return status;
 }

@@ -13,12 +13,16 @@
 
 #define LINKS_MAX 40
 
-/* The temporary files that a signal must remove; the list changes with signals blocked. */
+/* The temporary files that a signal must remove, in the order in which they were opened; the list
+ * changes with signals blocked. */
 typedef struct pending {
   struct pending *next;
   char *path;
+  char *target; /* of one that is complete and held back; it then owns both names */
 } pending_t;
 static pending_t *volatile pending;
+static pending_t *newest; /* the list's end */
+static bool held;
 static volatile sig_atomic_t tolerant;
 static volatile sig_atomic_t interrupted; /* since interrupts are tolerated */
 static volatile sig_atomic_t ever;        /* at any time */
@@ -30,7 +34,10 @@ static void on_signal(int number) {
     interrupted = ever = 1;
     return;
   }
-  for (pending_t *at = pending; at != NULL; at = at->next) unlink(at->path);
+  for (pending_t *at = pending; at != NULL; at = at->next) {
+    bool kept = number == SIGPIPE && at->target != NULL; /* `berth plan -o plan.json | head` */
+    if (!kept || rename(at->path, at->target) != 0) unlink(at->path);
+  }
   signal(number, SIG_DFL);
   raise(number);
 }
@@ -76,27 +83,42 @@ static void block_signals(sigset_t *before) {
 static void add_pending(pending_t *file) {
   sigset_t before;
   block_signals(&before);
-  file->next = pending;
-  pending = file;
+  if (newest == NULL) {
+    pending = file;
+  } else {
+    newest->next = file;
+  }
+  newest = file;
   sigprocmask(SIG_SETMASK, &before, NULL);
 }
 
 static void remove_pending(const char *path) {
   sigset_t before;
-  pending_t *found = NULL;
   block_signals(&before);
-  pending_t *last = NULL;
-  for (pending_t *at = pending; at != NULL && found == NULL; last = at, at = at->next) {
-    if (at->path != path) continue;
+  pending_t *at = pending, *last = NULL;
+  while (at != NULL && at->path != path) {
+    last = at;
+    at = at->next;
+  }
+  if (at != NULL) {
     if (last == NULL) {
       pending = at->next;
     } else {
       last->next = at->next;
     }
-    found = at;
+    if (newest == at) newest = last;
   }
   sigprocmask(SIG_SETMASK, &before, NULL);
-  free(found);
+  free(at);
+}
+
+/* Leaves the complete file of an output where it is. */
+static void hold_back(berth_output_t *output) {
+  pending_t *at = pending;
+  while (at != NULL && at->path != output->temporary) at = at->next;
+  if (at == NULL) return;
+  at->target = output->target;
+  output->target = output->temporary = NULL;
 }
 
 /* The file that is meant, which need not exist, on the heap. NULL: errno says why. */
@@ -219,7 +241,9 @@ berth_status_t berth_output_commit(berth_output_t *output, berth_complaint_t *co
     cause = errno;
   }
   output->stream = NULL;
-  if (good && output->temporary != NULL) {
+  if (good && output->temporary != NULL && held) {
+    hold_back(output);
+  } else if (good && output->temporary != NULL) {
     good = rename(output->temporary, output->target) == 0;
     cause = errno;
     if (good) remove_pending(output->temporary);
@@ -232,6 +256,31 @@ berth_status_t berth_output_commit(berth_output_t *output, berth_complaint_t *co
                  cause != 0 ? strerror(cause) : "write error");
   berth_output_discard(output);
   return BERTH_ERROR_FORMAT;
+}
+
+void berth_output_hold(void) {
+  held = true;
+}
+
+berth_status_t berth_output_release(bool keep, berth_complaint_t *complaint) {
+  berth_status_t status = BERTH_OK;
+  for (pending_t *at = pending, *next; at != NULL; at = next) {
+    next = at->next;
+    if (at->target == NULL) continue;
+    char *path = at->path, *target = at->target;
+    if (!keep || status != BERTH_OK) {
+      unlink(path);
+    } else if (rename(path, target) != 0) {
+      berth_complain(complaint, "%s: cannot be written: %s", target, strerror(errno));
+      status = BERTH_ERROR_FORMAT;
+      unlink(path);
+    }
+    remove_pending(path);
+    free(path);
+    free(target);
+  }
+  held = false;
+  return status;
 }
 
 bool berth_output_is_file(const char *path, const char *other) {

@@ -29,6 +29,13 @@ berth_status_t berth_output_try(const char *path, berth_complaint_t *complaint);
 /* Closes and puts the file in place, or removes it and says why. */
 berth_status_t berth_output_commit(berth_output_t *output, berth_complaint_t *complaint);
 
+/* From now on, files that are committed keep their temporary names, and are removed where others
+ * would be, until they are released: put in place in their order, or removed. For a program that
+ * may yet fail after it has written them. A reader of standard output that has enough (SIGPIPE)
+ * has them put in place. FORMAT: one cannot be. */
+void berth_output_hold(void);
+berth_status_t berth_output_release(bool keep, berth_complaint_t *complaint);
+
 /* Closes and removes it. */
 void berth_output_discard(berth_output_t *output);
 

@@ -32,6 +32,8 @@ static void wrong_usage_exits_with_2_and_names_what_is_wrong(void **state) {
   assert_refused("berth plan --no-reuse --planner size a", 2, "--no-reuse");
   assert_refused("berth plan -o plan.txt a", 2, "plan.txt");
   assert_refused("berth inspect -o plan.json a", 2, "-o");
+  assert_refused("berth plan --order best -o plan.csv a", 2, "-o FILE.json or FILE.h");
+  assert_refused("berth plan --clean --order best -o plan.json a", 2, "berth optimize");
   assert_refused("berth inspect --planner size a", 2, "--planner");
 }
 
@@ -133,6 +135,17 @@ static void output_that_cannot_be_written_is_a_failure_and_leaves_nothing(void *
                  1, "none/x.h");
   assert_refused("mkdir $dir/d.csv; berth plan models/resnet8_int8.tflite -o $dir/d.csv", 1,
                  "directory");
+  static const char *const written[] = {"optimize -o $dir/x.tfl --header $dir/x.h",
+                                        "plan -o $dir/x.json --svg $dir/x.svg",
+                                        "report -o $dir/x.html",
+                                        "trace -o $dir/x.json",
+                                        "run --output-dir $dir",
+                                        "log --history $dir/x.log"};
+  for (size_t i = 0; i < sizeof written / sizeof *written; i++) {
+    char command[160];
+    snprintf(command, sizeof command, "berth %s models/resnet8_int8.tflite >/dev/full", written[i]);
+    assert_refused(command, 1, "standard output");
+  }
   /* A file may grow to no more than 1 KiB, and the signal for that is ignored. */
   assert_refused("(trap '' XFSZ; ulimit -f 1; berth plan models/resnet8_int8.tflite "
                  "-o $dir/big.json)",
@@ -244,7 +257,10 @@ static void a_plan_with_a_bad_number_is_named_with_its_line(void **state) {
 
 static void a_closed_standard_stream_never_becomes_the_output_file(void **state) {
   (void)state;
-  assert_status("berth plan models/resnet8_int8.tflite -o $dir/kept.csv >&-", 1);
+  assert_refused("berth plan models/resnet8_int8.tflite -o $dir/kept.csv >&-", 1,
+                 "standard output");
+  assert_status("test -e $dir/kept.csv", 1);
+  assert_status("berth plan models/resnet8_int8.tflite -o $dir/kept.csv <&- 2>&-", 0);
   assert_status("head -n 1 $dir/kept.csv", 0);
   assert_says(out, "id,lower,upper,size,align,offset,kind,subgraph,tensor,name");
 }

@@ -180,6 +180,52 @@ static void several_files_are_open_at_a_time(void **state) {
   unlink(names[2]);
 }
 
+/* Lets a child commit two files while files are held back; `number`: a signal, or 0 to release. */
+static void hold_in_child(int number, bool keep) {
+  pid_t child = fork();
+  if (child == 0) {
+    berth_interrupt_watch();
+    berth_output_hold();
+    for (int i = 0; i < 2; i++) {
+      char name[80];
+      berth_output_t output;
+      berth_complaint_t complaint;
+      snprintf(name, sizeof name, "%s/held%d", dir, i);
+      if (berth_output_open(name, &output, &complaint) != BERTH_OK) _exit(99);
+      fputs("whole", output.stream);
+      if (berth_output_commit(&output, &complaint) != BERTH_OK) _exit(99);
+      if (access(name, F_OK) == 0) _exit(98);
+    }
+    if (number != 0) raise(number);
+    berth_complaint_t complaint;
+    _exit(berth_output_release(keep, &complaint) == BERTH_OK ? 0 : 99);
+  }
+  int status;
+  assert_int_equal(waitpid(child, &status, 0), child);
+  if (number != 0) assert_true(WIFSIGNALED(status));
+  if (number == 0) assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* Also those of a program that is ended; but not if only its reader has enough. */
+static void files_that_are_held_appear_together_or_not_at_all(void **state) {
+  (void)state;
+  const struct {
+    int number;
+    bool keep;
+    int files;
+  } ways[] = {{0, true, 2}, {0, false, 0}, {SIGINT, true, 0}, {SIGPIPE, true, 2}};
+  unlink(path);
+  for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
+    hold_in_child(ways[i].number, ways[i].keep);
+    assert_int_equal(files_in_folder(), ways[i].files);
+    for (int k = 0; k < ways[i].files; k++) {
+      char name[80];
+      snprintf(name, sizeof name, "%s/held%d", dir, k);
+      assert_int_equal(unlink(name), 0);
+    }
+  }
+}
+
 /* How many lines of advice a child gets for a model after it was interrupted or not; 99: none. */
 static int advices_after(bool interrupt) {
   pid_t child = fork();
@@ -226,6 +272,7 @@ int main(void) {
       cmocka_unit_test(a_signal_ends_the_program_and_removes_temporary_files),
       cmocka_unit_test(the_first_interrupt_is_only_noted_where_that_is_asked_for),
       cmocka_unit_test(several_files_are_open_at_a_time),
+      cmocka_unit_test(files_that_are_held_appear_together_or_not_at_all),
       cmocka_unit_test(after_an_interrupt_nothing_more_is_tried),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
