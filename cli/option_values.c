@@ -61,12 +61,14 @@ bool option_set_stock_runtime(options_t *options, const char *argument) {
 }
 
 bool option_set_kernel_set(options_t *options, const char *argument) {
+  options->stock_given = true;
   bool cmsis = strcmp(argument, "cmsis-nn") == 0;
   options->stock.kernels = cmsis ? BERTH_TFLM_CMSIS_NN : BERTH_TFLM_REFERENCE;
   return cmsis || strcmp(argument, "reference") == 0;
 }
 
 bool option_set_abi(options_t *options, const char *argument) {
+  options->stock_given = true;
   bool arm = strcmp(argument, "arm") == 0;
   options->stock.abi = arm ? BERTH_ABI_ARM : BERTH_ABI_I386;
   return arm || strcmp(argument, "i386") == 0;
@@ -312,6 +314,7 @@ bool option_set_runtime(options_t *options, const char *argument) {
 
 /* 32 bits are x86's unless --abi says other, before or after it. */
 bool option_set_bits(options_t *options, const char *argument) {
+  options->stock_given = true;
   if (strcmp(argument, "32") == 0) {
     if (options->stock.abi == BERTH_ABI_64) options->stock.abi = BERTH_ABI_I386;
     return true;

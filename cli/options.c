@@ -110,6 +110,10 @@ static bool settle(const char *command, options_t *options) {
                  "they are for mislead",
                  NULL);
   }
+  if (options->stock_given && options->runtime != BERTH_CHECK_TFLM &&
+      options->stock_runtime != BERTH_RUNTIME_TFLM) {
+    return wrong(command, "--bits, --abi and --kernel-set are stock TFLM's: --runtime tflm", NULL);
+  }
   if (options->like != NULL) {
     bool tflite = strcmp(options->like, "tflite") == 0;
     if (!options->planner_given) {

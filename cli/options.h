@@ -51,6 +51,7 @@ typedef struct options {
   uint32_t instances;            /* 0: not asked for */
   berth_check_runtime_t runtime; /* check: whose arena is meant */
   berth_tflm_settings_t stock;   /* the target of stock TFLM, and its kernels */
+  bool stock_given;              /* not the default ones */
   uint64_t max_arena;            /* check: bytes; 0: not given */
   bool untimed;                  /* trace: nothing is run */
   const char *history;           /* log: the file */

@@ -29,6 +29,14 @@ static bool is_saved_plan(const char *path) {
   return length > 5 && strcmp(path + length - 5, ".json") == 0;
 }
 
+/* `--stream` is for a model: something else is streamed or not by itself. Another file that is
+ * looked at along with it may be that model. */
+static bool nothing_to_stream(const options_t *options, const planned_t *planned) {
+  return options->streaming.mode != BERTH_STREAMING_OFF && !planned->subject.is_model &&
+         (options->second == NULL ||
+          (is_saved_plan(options->path) && is_saved_plan(options->second)));
+}
+
 /* Lets the subject be a streamed plan's, where that is asked for. */
 static berth_status_t stream(const options_t *options, planned_t *planned,
                              berth_complaint_t *complaint) {
@@ -55,6 +63,11 @@ int planned_open(const options_t *options, const char *path, const char *purpose
             : berth_streaming_subject_open(path, &subject, &wanted, &planned->subject, &complaint);
   if (status != BERTH_OK) return failed(&complaint);
   planned->is_open = true;
+  if (nothing_to_stream(options, planned)) {
+    berth_complain(&complaint, "%s: is %s, and --stream is for models", path,
+                   saved ? "a plan that is shown as it is" : "no model");
+    return failed(&complaint);
+  }
   if (stream(options, planned, &complaint) != BERTH_OK) return failed(&complaint);
   const berth_streaming_t *streaming = planned->report.streaming;
   status = berth_plan_report_start(&planned->subject, &subject, &planned->report, &complaint);

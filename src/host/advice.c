@@ -147,7 +147,7 @@ static void rank(berth_advices_t *advices) {
 berth_status_t berth_advise(const berth_subject_t *subject, const berth_settings_t *settings,
                             const berth_plan_t *plan, berth_advices_t *advices,
                             berth_complaint_t *complaint) {
-  berth_advices_t made = {NULL, 0};
+  berth_advices_t made = {.lines = NULL};
   berth_anatomy_t anatomy = {0};
   if (plan->peak > 0 &&
       berth_anatomy_of(subject, plan->placements, 0, plan->peak, &anatomy) != BERTH_OK) {
@@ -181,5 +181,5 @@ berth_status_t berth_advise(const berth_subject_t *subject, const berth_settings
 void berth_advices_free(berth_advices_t *advices) {
   for (uint32_t i = 0; i < advices->count; i++) free(advices->lines[i].command);
   free(advices->lines);
-  *advices = (berth_advices_t){NULL, 0};
+  *advices = (berth_advices_t){.lines = NULL};
 }

@@ -41,6 +41,7 @@ typedef struct berth_advice {
 typedef struct berth_advices { /* named in plan_file.h */
   berth_advice_t *lines;       /* heap; best first once berth_advise is done */
   uint32_t count;
+  const char *left_out; /* what was not tried, and why; static; NULL: nothing to speak of */
 } berth_advices_t;
 
 /* What an adviser works with. */

@@ -12,6 +12,10 @@ static void under(berth_text_table_t *table, const char *indent, const char *tex
   berth_text_table_cell(table, "%s%s", indent, text);
 }
 
+static void print_left_out(const berth_advices_t *advices, FILE *stream) {
+  if (advices->left_out != NULL) fprintf(stream, "Not tried: %s.\n", advices->left_out);
+}
+
 bool berth_advices_print(const berth_advices_t *advices, uint64_t peak, FILE *stream) {
   static const char *const headings[] = {"saves", "share", "peak then", "what to change", NULL};
   static const char *const kinds[] = {
@@ -19,6 +23,7 @@ bool berth_advices_print(const berth_advices_t *advices, uint64_t peak, FILE *st
       "Another network, to be trained or tested anew:"};
   if (advices->count == 0) {
     fputs("\nNothing that was tried lowers the peak.\n", stream);
+    print_left_out(advices, stream);
     return true;
   }
   fputs("\nWhat would lower the peak (each planned; the command shows it):\n", stream);
@@ -36,7 +41,9 @@ bool berth_advices_print(const berth_advices_t *advices, uint64_t peak, FILE *st
                           line->limit[0] != '\0' ? "; then the limit is " : "", line->limit);
     under(&table, "  ", line->command);
   }
-  return berth_text_table_print(&table, 2, stream);
+  bool good = berth_text_table_print(&table, 2, stream);
+  print_left_out(advices, stream);
+  return good;
 }
 
 void berth_advices_json(const berth_advices_t *advices, berth_json_t *json) {

@@ -342,6 +342,12 @@ static berth_status_t advise_streaming(berth_advising_t *advising) {
   berth_settings_t changed = *advising->settings;
   advising->searched = 0;
   changed.subject.share = false; /* a streamed plan has its own */
+  if (changed.subject.kernels) {
+    advising->advices->left_out =
+        "to run operators row by row, since such plans have scratch of their own (see it without "
+        "--kernels)";
+    return BERTH_OK;
+  }
   switch (changed.streaming.mode) {
   case BERTH_STREAMING_OFF:
     changed.streaming.mode = BERTH_STREAMING_AUTO;

@@ -39,7 +39,7 @@ static berth_status_t place(berth_runner_t *runner, berth_subject_t *subject,
                             berth_complaint_t *complaint) {
   const berth_planner_t *planner = runner->options.planner;
   if (planner == NULL) planner = &berth_planner_best;
-  const berth_planning_t planning = {.work_limit = 0};
+  const berth_planning_t planning = {.work_limit = runner->options.streaming.work_limit};
   berth_outcome_t outcome;
   berth_status_t status =
       berth_streaming_plan(runner->streaming, subject, planner, &planning, &outcome, complaint);

@@ -29,7 +29,8 @@ typedef struct berth_streaming_options {
   bool push_inputs;    /* the caller delivers inputs row by row */
   bool pull_outputs;   /* and takes outputs so */
   uint32_t align;      /* 0: 16 */
-  uint64_t work_limit; /* of the search for runs, as in berth_stream_search_options_t */
+  uint64_t work_limit; /* of the search for runs, as in berth_stream_search_options_t; a runner's
+                          also of placing them */
   bool keep_order;     /* the file's order it is (streaming_order.h) */
 } berth_streaming_options_t;
 

@@ -120,6 +120,13 @@ static void what_nobody_needs_can_be_left_out(void **state) {
   assert_refused("berth plan models/resnet8_int8.tflite --assume bfloat", 2, "--assume");
 }
 
+static void what_is_not_tried_is_told(void **state) {
+  (void)state;
+  assert_status("berth inspect models/resnet8_int8.tflite --kernels", 0);
+  assert_says(out, "Not tried: to run operators row by row");
+  assert_status("berth inspect models/resnet8_int8.tflite | grep -c 'Not tried'", 1);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_account_of_every_shipped_models_peak_adds_up),
@@ -130,6 +137,7 @@ int main(void) {
       cmocka_unit_test(other_shapes_are_planned_as_the_run_plans_them),
       cmocka_unit_test(what_nobody_needs_can_be_left_out),
       cmocka_unit_test(a_problems_peak_has_an_account_but_no_operators),
+      cmocka_unit_test(what_is_not_tried_is_told),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -288,6 +288,31 @@ static void a_model_that_needs_no_memory_has_a_page_all_the_same(void **state) {
   assert_says(read_output("empty.svg"), "peak 0 B");
 }
 
+/* What is shown as it is would not become another plan; along with a model, that one is streamed.
+ */
+static void a_saved_plan_or_a_problem_is_not_streamed(void **state) {
+  (void)state;
+  assert_status("berth plan models/resnet8_int8.tflite -o $dir/p.json >/dev/null && "
+                "printf 'id,lower,upper,size\\nx,0,2,10\\n' >$dir/p.csv",
+                0);
+  assert_refused("berth report $dir/p.json --stream max -o $dir/x.html", 1, "shown as it is");
+  assert_refused("berth report $dir/p.json $dir/p.json --stream max -o $dir/x.html", 1,
+                 "shown as it is");
+  assert_refused("berth report $dir/p.csv --stream max -o $dir/x.html", 1, "p.csv: ");
+  assert_status("berth report $dir/p.json models/resnet8_int8.tflite --stream max --svg $dir/x.svg",
+                0);
+}
+
+/* Also for the plan that the device's memory is told by: it is no smaller than the one shown. */
+static void a_work_limit_is_for_all_that_is_planned(void **state) {
+  (void)state;
+  assert_status("berth report --stream max --work-limit 1000 "
+                "models/mobilenet_v1_0.25_96_int8.tflite -o $dir/x.html --json",
+                0);
+  assert_says(out, "\"block_rows\"");
+  assert_status("grep -o '\"beside_peak_bytes\": [0-9]' $dir/x.html", 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_map_shows_each_buffer_at_its_time_and_address),
@@ -309,6 +334,8 @@ int main(void) {
       cmocka_unit_test(wrong_usage_and_bad_input_leave_no_file),
       cmocka_unit_test(where_nothing_fits_there_is_nothing_to_draw),
       cmocka_unit_test(a_model_that_needs_no_memory_has_a_page_all_the_same),
+      cmocka_unit_test(a_saved_plan_or_a_problem_is_not_streamed),
+      cmocka_unit_test(a_work_limit_is_for_all_that_is_planned),
   };
   return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -194,6 +194,9 @@ static void a_streamed_plan_is_only_that_of_the_model_as_it_is(void **state) {
   assert_refused("berth plan --stream auto --kernels a", 2, "--kernels");
   assert_refused("berth run --stream max --overlap inplace a", 2, "--overlap");
   assert_refused("berth log --history h.csv --accuracy 1..2 a", 2, "1..2");
+  assert_refused("berth check --max-arena 1M --runtime berth --bits arm a", 2, "--runtime tflm");
+  assert_refused("berth check --max-arena 1M --kernel-set cmsis-nn a", 2, "--runtime tflm");
+  assert_refused("berth inspect --abi arm --runtime tflite a", 2, "--runtime tflm");
 }
 
 static void a_model_whose_shapes_disagree_is_not_streamed(void **state) {

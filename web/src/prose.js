@@ -20,6 +20,10 @@ export const operatorText = (operator) =>
     ? `operator ${operator.index} ${printable(operator.name)} of subgraph ${operator.subgraph}`
     : `step ${operator.step ?? operator.index} ${printable(operator.name)}`;
 
+// As berth writes it into its commands: in quotes if a shell would not take it as one word.
+export const shellWord = (text) =>
+  /^[\w\-+=.,:/@%]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+
 // ["The model needs ", { strong: "54.0 KiB" }, ...]: texts, and parts that are emphasised.
 export function headline(plan, region) {
   const { step } = region.peak;
@@ -104,7 +108,7 @@ export function advice(plan, region) {
     lines.push({
       title: "Plan it better",
       text: `planner ${plan.planner} is ${bytes(region.height - limit)} above what is proven to be needed.`,
-      command: `berth plan ${plan.path} --planner best`,
+      command: `berth plan ${shellWord(plan.path)} --planner best`,
       saves: region.height - limit,
     });
   }

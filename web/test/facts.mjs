@@ -95,6 +95,10 @@ test("the program's advice comes in its order, only what saves; without it, what
   assert.deepEqual(advice(plan, plan.regions[0]), [
     { title: "Align tensors to 4 bytes instead of 16", text: "leaves 222 B, limited by operator 1 CONV_2D.", kind: "free", command: "berth plan chain.tflite --align 4", saves: 2, exact: true },
   ]);
+  const loose = { ...chain(), model: "it's a chain.tflite", planner: "size", lower_bound_bytes: 200, optimal: false };
+  const better = readPlan(loose);
+  const line = advice(better, better.regions[0]).find(({ title }) => title === "Plan it better");
+  assert.equal(line.command, "berth plan 'it'\\''s a chain.tflite' --planner best");
   const own = readPlan(chain());
   assert.match(advice(own, own.regions[0])[0].title, /CONV_2D/);
 });
