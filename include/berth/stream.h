@@ -286,6 +286,16 @@ berth_status_t berth_stream_search(const berth_stream_network_t *network,
                                    const berth_stream_search_options_t *options, void *workspace,
                                    size_t workspace_bytes, berth_stream_result_t *result);
 
+/* Lets each of `runs` make more rows at a time, for fewer calls, as long as its load is at most
+ * `budget`; one whose load is larger already stays as it is. Graph, options and workspace are those
+ * of a berth_stream_search that offers such runs. Errors: MEMORY, OVERFLOW, ARGUMENT (a run is
+ * none). */
+berth_status_t berth_stream_coarsen(const berth_stream_network_t *network,
+                                    const berth_graph_t *graph,
+                                    const berth_stream_search_options_t *options, uint64_t budget,
+                                    void *workspace, size_t workspace_bytes,
+                                    berth_stream_run_t *runs, uint32_t run_count);
+
 /* May this operator be in a run? Not if it has subgraphs or uses a resource, or is not known. */
 bool berth_stream_can_run(const berth_model_t *model, const berth_operator_t *op,
                           const berth_contract_t *contract);

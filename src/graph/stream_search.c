@@ -163,13 +163,7 @@ static void note_choice(berth_searching_t *s, uint64_t budget, uint32_t most) {
       continue;
     }
     berth_stream_run_t run = berth_searching_run(s, from, at - 1, 1);
-    for (uint32_t block = 2; block <= most && !s->stopped; block *= 2) {
-      berth_stream_run_t larger_run = berth_searching_run(s, from, at - 1, block);
-      if (berth_searching_load(s, &larger_run, budget) > budget) break;
-      run = larger_run;
-    }
-    berth_searching_load(s, &run, BERTH_STREAM_IMPOSSIBLE);
-    choice->calls += s->measure.pieces;
+    choice->calls += berth_searching_coarsen(s, &run, budget, most);
     s->runs[s->run_count++] = run;
     choice->run_count++;
   }
@@ -221,28 +215,34 @@ static void find_choices(berth_searching_t *s) {
   }
 }
 
+berth_status_t berth_searching_open(berth_searching_t *s, void *workspace, size_t workspace_bytes,
+                                    berth_stream_result_t *result) {
+  static const berth_stream_search_options_t defaults = {0};
+  if (s->options == NULL) s->options = &defaults;
+  s->align = s->options->align != 0 ? s->options->align : 16;
+  s->limit = s->options->work_limit != 0 ? s->options->work_limit : WORK_DEFAULT;
+  berth_workspace_t memory = berth_workspace_over(workspace, workspace_bytes);
+  berth_status_t status = lay_out(s, &memory);
+  if (status == BERTH_OK) status = berth_workspace_status(&memory);
+  if (status == BERTH_OK && s->step_count > 0) {
+    status = berth_stream_init(s->network, 0, s->step_count - 1, s->stream_memory, s->stream_bytes,
+                               &s->stream);
+  }
+  if (status != BERTH_OK) return status;
+  *result = (berth_stream_result_t){.runs = s->runs, .exact = true};
+  s->result = result;
+  for (uint32_t i = 0; i < s->tensor_count; i++) s->measure.rings[i] = 0;
+  if (s->step_count > 0) berth_searching_read(s);
+  return BERTH_OK;
+}
+
 berth_status_t berth_stream_search(const berth_stream_network_t *network,
                                    const berth_graph_t *graph,
                                    const berth_stream_search_options_t *options, void *workspace,
                                    size_t workspace_bytes, berth_stream_result_t *result) {
-  const berth_stream_search_options_t defaults = {0};
-  berth_searching_t s = {.network = network,
-                         .graph = graph,
-                         .options = options != NULL ? options : &defaults,
-                         .result = result};
-  s.align = s.options->align != 0 ? s.options->align : 16;
-  s.limit = s.options->work_limit != 0 ? s.options->work_limit : WORK_DEFAULT;
-  berth_workspace_t memory = berth_workspace_over(workspace, workspace_bytes);
-  berth_status_t status = lay_out(&s, &memory);
-  if (status == BERTH_OK) status = berth_workspace_status(&memory);
-  if (status != BERTH_OK) return status;
-  *result = (berth_stream_result_t){.runs = s.runs, .exact = true};
-  if (s.step_count == 0) return BERTH_OK;
-  status =
-      berth_stream_init(network, 0, s.step_count - 1, s.stream_memory, s.stream_bytes, &s.stream);
-  if (status != BERTH_OK) return status;
-  for (uint32_t i = 0; i < s.tensor_count; i++) s.measure.rings[i] = 0;
-  berth_searching_read(&s);
+  berth_searching_t s = {.network = network, .graph = graph, .options = options};
+  berth_status_t status = berth_searching_open(&s, workspace, workspace_bytes, result);
+  if (status != BERTH_OK || s.step_count == 0) return status;
   berth_searching_bound(&s);
   find_choices(&s);
   return BERTH_OK;

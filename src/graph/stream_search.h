@@ -83,6 +83,22 @@ static inline berth_stream_run_t berth_searching_run(const berth_searching_t *s,
                               s->options->pull_outputs};
 }
 
+/* ---- stream_search.c --------------------------------------------------------------------------
+ */
+
+/* Lays out the workspace and reads what is known of the network; network, graph and options are
+ * set. */
+berth_status_t berth_searching_open(berth_searching_t *s, void *workspace, size_t workspace_bytes,
+                                    berth_stream_result_t *result);
+
+/* ---- stream_coarsen.c -------------------------------------------------------------------------
+ */
+
+/* Lets the run make more rows at a time, up to `most`, as long as its load is at most `budget`.
+ * Returns its calls of operators. */
+uint64_t berth_searching_coarsen(berth_searching_t *s, berth_stream_run_t *run, uint64_t budget,
+                                 uint32_t most);
+
 /* ---- stream_facts.c ---------------------------------------------------------------------------
  */
 

@@ -4,9 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The planner's budget for each of the plans that are only compared with each other. */
-#define COMPARING_WORK (BERTH_STREAMING_WORK / 10)
-
 static berth_status_t out_of_memory(const berth_subject_t *subject, berth_complaint_t *complaint) {
   berth_complain(complaint, "%s: out of memory", subject->path);
   return BERTH_ERROR_MEMORY;
@@ -128,7 +125,8 @@ berth_status_t berth_streaming_load(berth_streaming_t *streaming, const berth_su
 
 /* ---- The choice ------------------------------------------------------------------------------ */
 
-static berth_problem_t problem_of(const berth_streaming_t *s, const berth_subject_t *subject) {
+berth_problem_t berth_streaming_problem(const berth_streaming_t *s,
+                                        const berth_subject_t *subject) {
   berth_problem_t problem = subject->problem;
   problem.buffers = s->buffers;
   problem.buffer_count = s->buffer_count;
@@ -150,8 +148,8 @@ static berth_status_t set(berth_streaming_t *s, const berth_subject_t *subject, 
 
 static berth_status_t place(berth_streaming_t *s, const berth_subject_t *subject, uint64_t *peak,
                             berth_complaint_t *complaint) {
-  berth_problem_t problem = problem_of(s, subject);
-  const berth_planning_t planning = {.work_limit = COMPARING_WORK};
+  berth_problem_t problem = berth_streaming_problem(s, subject);
+  const berth_planning_t planning = {.work_limit = BERTH_STREAMING_COMPARING_WORK};
   berth_outcome_t outcome;
   berth_status_t status =
       berth_planning_run(&berth_planner_best, &problem, &planning, &outcome, complaint);
@@ -272,12 +270,14 @@ berth_status_t berth_streaming_make(berth_subject_t *subject,
     return status;
   }
   status = decide(streaming, subject, options, align, complaint);
+  if (status == BERTH_OK && !options->peak_only)
+    status = berth_streaming_coarsen(streaming, subject, align, complaint);
   if (status == BERTH_ERROR_MEMORY) out_of_memory(subject, complaint);
   if (status != BERTH_OK) {
     berth_streaming_free(streaming);
     return status;
   }
-  subject->problem = problem_of(streaming, subject);
+  subject->problem = berth_streaming_problem(streaming, subject);
   subject->labels = streaming->labels;
   subject->buffers = streaming->buffers;
   subject->sum_bytes = 0;

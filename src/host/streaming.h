@@ -18,6 +18,9 @@
  * it would go on looking for a long time. */
 #define BERTH_STREAMING_WORK UINT64_C(30000000)
 
+/* Likewise for each of the plans that are only compared with each other. */
+#define BERTH_STREAMING_COMPARING_WORK (BERTH_STREAMING_WORK / 10)
+
 typedef enum berth_streaming_mode {
   BERTH_STREAMING_OFF,
   BERTH_STREAMING_AUTO, /* the fewest calls among plans within a sixteenth of the smallest peak */
@@ -32,6 +35,7 @@ typedef struct berth_streaming_options {
   uint64_t work_limit; /* of the search for runs, as in berth_stream_search_options_t; a runner's
                           also of placing them */
   bool keep_order;     /* the file's order it is (streaming_order.h) */
+  bool peak_only;      /* only the peak is wanted: runs need not be as coarse as it permits */
 } berth_streaming_options_t;
 
 /* One way that was tried. */
@@ -110,6 +114,18 @@ berth_status_t berth_streaming_set(berth_streaming_t *streaming, const berth_sub
 /* Buffers and pairs anew, after a change of `rings`. */
 void berth_streaming_fit(berth_streaming_t *streaming, const berth_subject_t *subject,
                          uint32_t align);
+
+/* What there is to place. */
+berth_problem_t berth_streaming_problem(const berth_streaming_t *streaming,
+                                        const berth_subject_t *subject);
+
+/* Lets the runs of the plan make more rows at a time, where its placed peak stays the same;
+ * streaming_coarsen.c. Errors: MEMORY. */
+berth_status_t berth_streaming_coarsen(berth_streaming_t *streaming, const berth_subject_t *subject,
+                                       uint32_t align, berth_complaint_t *complaint);
+
+/* How many calls of operators the plan makes. */
+uint64_t berth_streaming_calls(berth_streaming_t *streaming);
 
 /* Zeroed memory that berth_streaming_free frees; NULL if there is none. */
 void *berth_streaming_take(berth_streaming_t *streaming, size_t count, size_t element);

@@ -163,7 +163,9 @@ static berth_status_t try_order(const trying_t *t, const uint32_t *order, bool p
   berth_status_t status = berth_subject_open(t->path, &options, &subject, &ignored);
   if (status != BERTH_OK) return status == BERTH_ERROR_MEMORY ? status : BERTH_OK;
   if (place) {
-    status = berth_streaming_make(&subject, t->wanted, &streaming, &ignored);
+    berth_streaming_options_t wanted = *t->wanted;
+    wanted.peak_only = true;
+    status = berth_streaming_make(&subject, &wanted, &streaming, &ignored);
     bool any = status == BERTH_OK && streaming.result.choice_count > 0;
     if (any) *bytes = streaming.trials[streaming.chosen].peak;
   } else {

@@ -344,19 +344,6 @@ static berth_status_t take_rings(const checking_t *c) {
   return BERTH_OK;
 }
 
-/* How many calls of operators the plan makes. */
-static uint64_t calls_of(berth_streaming_t *s) {
-  uint64_t calls = s->plan.step_count;
-  for (uint32_t i = 0; i < s->plan.run_count; i++) {
-    const berth_stream_run_t *run = &s->plan.runs[i];
-    berth_stream_piece_t piece;
-    calls -= run->last - run->first + 1;
-    if (berth_stream_begin(&s->stream, run) != BERTH_OK) continue;
-    while (berth_stream_next(&s->stream, &piece)) calls += piece.step != BERTH_NOBODY;
-  }
-  return calls;
-}
-
 /* Offsets of everything that has memory. Scratch is not in the file: the interpreter finds room. */
 static berth_status_t take_offsets(const checking_t *c, berth_placement_t *placements) {
   berth_streaming_t *s = c->s;
@@ -394,7 +381,7 @@ static berth_status_t check(const checking_t *c, uint32_t align, berth_placement
   s->path = c->path;
   status = berth_streaming_verify(s, placements, c->complaint);
   s->path = model_path;
-  s->result.choices[0].calls = calls_of(s);
+  s->result.choices[0].calls = berth_streaming_calls(s);
   return status == BERTH_ERROR_INTERNAL ? BERTH_ERROR_FORMAT : status;
 }
 

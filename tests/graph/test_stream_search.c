@@ -113,13 +113,14 @@ static uint64_t ring_bytes(const search_t *s, uint32_t tensor) {
   return rounded((uint64_t)s->rings[tensor] * s->it.tensors[tensor].row_bytes);
 }
 
-static uint64_t load_of_run(search_t *s, uint32_t first, uint32_t last, bool push) {
+static uint64_t load_of_blocks(search_t *s, uint32_t first, uint32_t last, uint32_t block,
+                               bool push) {
   for (uint32_t step = first; step <= last; step++) {
     berth_operator_t op = berth_model_operator(&s->it.model, 0, step);
     if (!berth_stream_can_run(&s->it.model, &op, &s->it.contracts[step])) return UINT64_MAX;
   }
   uint64_t load = live_before(s, first, push), scratch = 0;
-  berth_stream_run_t run = {first, last, 1, push ? UINT32_MAX : 0, false};
+  berth_stream_run_t run = {first, last, block, push ? UINT32_MAX : 0, false};
   assert_int_equal(berth_stream_measure(&s->stream, &s->it.network, &run, s->measure_memory,
                                         s->measure_bytes, &s->measure),
                    BERTH_OK);
@@ -149,6 +150,10 @@ static uint64_t load_of_run(search_t *s, uint32_t first, uint32_t last, bool pus
   }
   bool taken[NETWORK_TENSORS] = {false};
   return load + scratch - saved_from(s, 0, last, taken);
+}
+
+static uint64_t load_of_run(search_t *s, uint32_t first, uint32_t last, bool push) {
+  return load_of_blocks(s, first, last, 1, push);
 }
 
 /* The smallest load of the steps from `first` on, by every way to go on from there. */
@@ -307,8 +312,64 @@ static void a_run_that_takes_more_than_the_work_limit_is_not_walked(void **state
   assert_true(runs > 0 && limited > 0);
 }
 
+/* Coarsens the run for a budget: its load is within it, or is what it was; and there is no more to
+ * be had by the next larger number of rows. Returns how many calls are saved. */
+static uint32_t coarsen(search_t *s, uint32_t first, uint32_t last, uint64_t budget, bool push,
+                        void *memory, size_t bytes) {
+  const berth_stream_search_options_t options = {.push_inputs = push ? UINT32_MAX : 0};
+  berth_stream_run_t run = {first, last, 1, options.push_inputs, false};
+  uint64_t before = load_of_blocks(s, first, last, 1, push);
+  uint32_t calls = s->measure.pieces;
+  assert_int_equal(
+      berth_stream_coarsen(&s->it.network, &s->graph, &options, budget, memory, bytes, &run, 1),
+      BERTH_OK);
+  assert_true(run.first == first && run.last == last && run.block >= 1);
+  uint64_t after = load_of_blocks(s, first, last, run.block, push);
+  uint32_t fewer = s->measure.pieces;
+  assert_true(fewer <= calls);
+  if (run.block == 1) {
+    assert_true(calls <= last - first + 1 || before > budget || fewer == calls);
+  } else {
+    assert_true(after <= budget && fewer < calls);
+  }
+  return calls - fewer;
+}
+
+static void coarser_runs_have_fewer_calls_within_their_budget(void **state) {
+  (void)state;
+  search_t *s = calloc(1, sizeof *s);
+  assert_non_null(s);
+  uint32_t saved[3] = {0};
+  for (uint64_t seed = 1; seed <= 300; seed++) {
+    open_search(s, seed);
+    size_t bytes;
+    assert_int_equal(berth_stream_search_workspace(&s->it.network, &bytes), BERTH_OK);
+    void *memory = malloc(bytes + 1);
+    for (uint32_t first = 0; first < s->it.op_count; first++) {
+      for (uint32_t last = first; last < s->it.op_count; last++) {
+        bool push = (seed + first) % 2;
+        uint64_t load = load_of_run(s, first, last, push);
+        if (load == UINT64_MAX) continue;
+        const uint64_t budgets[3] = {load - 1, load + load / 2, UINT64_MAX / 2};
+        for (uint32_t i = 0; i < 3; i++) {
+          saved[i] += coarsen(s, first, last, budgets[i], push, memory, bytes);
+        }
+      }
+    }
+    berth_stream_run_t wrong = {0, s->it.op_count, 1, 0, false};
+    assert_int_equal(
+        berth_stream_coarsen(&s->it.network, &s->graph, NULL, 1, memory, bytes, &wrong, 1),
+        BERTH_ERROR_ARGUMENT);
+    free(memory);
+    close_search(s);
+  }
+  free(s);
+  assert_true(saved[0] < saved[1] && saved[1] < saved[2]);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(coarser_runs_have_fewer_calls_within_their_budget),
       cmocka_unit_test(the_smallest_load_is_that_of_trying_every_choice_of_intervals),
       cmocka_unit_test(a_run_that_takes_more_than_the_work_limit_is_not_walked),
   };

@@ -51,6 +51,8 @@ static void a_streamed_plan_is_right_and_needs_less_than_the_load(void **state) 
     assert_true(it.streaming.plan.run_count > 0);
     assert_int_equal(verify(&it), BERTH_OK);
     assert_true(it.outcome.plan.peak * 10 < it.load * 6);
+    /* Making more rows at a time has cost nothing. */
+    assert_true(it.outcome.plan.peak <= it.streaming.trials[it.streaming.chosen].peak);
     if (push == 1) assert_true(it.outcome.plan.peak < whole);
     whole = it.outcome.plan.peak;
     release(&it);
