@@ -100,12 +100,24 @@ typedef struct berth_call {
   /* States a shape; rank BERTH_RANK_UNKNOWN (with dims NULL): known only by evaluating. */
   berth_status_t (*shape)(struct berth_call *call, uint32_t tensor, uint32_t rank,
                           const int32_t *dims);
+  void *(*keep)(const struct berth_call *call, uint32_t slot, uint32_t bytes, bool *kept);
 } berth_call_t;
 
 /* Input (output, intermediate) number `index`; `present` is false where there is none. */
 berth_value_t berth_input(const berth_call_t *call, uint32_t index);
 berth_value_t berth_output(const berth_call_t *call, uint32_t index);
 berth_value_t berth_intermediate(const berth_call_t *call, uint32_t index);
+
+#define BERTH_KEEP_SLOTS 3u
+
+/* eval, of a piece of a streamed run: memory, 32-byte aligned, in which this operator may keep from
+ * one piece to the next what follows from the model and from where its tensors are: geometry,
+ * factors, unpacked weights. It lasts as long as the run, or shorter. `*kept`: an earlier piece got
+ * it, and it is as that one left it; else it must be filled at once. NULL: there is none (on small
+ * devices, whole, under the guard, or since others have taken it); nothing but time may depend on
+ * it. An operator that asks again under the same `slot` (< BERTH_KEEP_SLOTS) asks for as many
+ * bytes. */
+void *berth_keep(const berth_call_t *call, uint32_t slot, uint32_t bytes, bool *kept);
 
 /* prepare: states the shape of an output. eval: the same for an output whose shape is known only
  * now (it was marked by berth_set_unknown); its memory is there afterwards.

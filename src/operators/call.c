@@ -62,3 +62,8 @@ void berth_contract_elementwise(berth_contract_t *contract) {
     contract->windows[i] = (berth_window_t){.numerator = 1, .denominator = 1, .extent = 1};
   }
 }
+
+void *berth_keep(const berth_call_t *call, uint32_t slot, uint32_t bytes, bool *kept) {
+  *kept = false;
+  return call->keep != NULL ? call->keep(call, slot, bytes, kept) : NULL;
+}

@@ -161,23 +161,56 @@ berth_status_t berth_conv_init(berth_call_t *call, bool depthwise,
   return variant->init != NULL ? variant->init(call, &conv) : BERTH_OK;
 }
 
+/* What eval has read, and may keep from one piece of a run to the next. */
+typedef struct reading {
+  berth_conv_t conv;
+  const berth_conv_variant_t *variant;
+  bool is_high; /* rows lie along the height */
+} reading_t;
+
+static berth_status_t read_all(berth_call_t *call, bool depthwise,
+                               const berth_conv_variant_t *variants, reading_t *reading) {
+  berth_conv_t *conv = &reading->conv;
+  berth_status_t status = berth_conv_read(call, depthwise, conv);
+  if (status != BERTH_OK) return status;
+  reading->variant = find(conv, variants);
+  reading->is_high = rows_are_high(conv);
+  conv->keep = call->last_row - call->first_row < conv->output.rows ? 1 : 0;
+  return reading->variant != NULL ? BERTH_OK : BERTH_ERROR_INTERNAL;
+}
+
+/* All of an image whose tensors' rows do not lie along its height. */
+static berth_status_t eval_along_height(berth_call_t *call, const reading_t *reading) {
+  berth_conv_t conv = reading->conv;
+  conv.input = berth_with_rows(conv.input, conv.batches * conv.input_h);
+  conv.output = berth_with_rows(conv.output, conv.batches * conv.output_h);
+  call->first_row = 0;
+  call->last_row = conv.output.rows;
+  return reading->variant->eval(call, &conv);
+}
+
 berth_status_t berth_conv_eval(berth_call_t *call, bool depthwise,
                                const berth_conv_variant_t *variants) {
-  berth_conv_t conv;
-  berth_status_t status = berth_conv_read(call, depthwise, &conv);
-  if (status != BERTH_OK) return status;
-  const berth_conv_variant_t *variant = find(&conv, variants);
-  if (variant == NULL) return BERTH_ERROR_INTERNAL;
-  bool whole = call->first_row == 0 && call->last_row == conv.output.rows &&
-               berth_is_contiguous(&conv.input) && berth_is_contiguous(&conv.output);
-  if (conv.columns && !whole) return berth_conv_columns_eval(call, &conv, variant);
-  if (!rows_are_high(&conv)) { /* all of it, along the height */
-    conv.input = berth_with_rows(conv.input, conv.batches * conv.input_h);
-    conv.output = berth_with_rows(conv.output, conv.batches * conv.output_h);
-    call->first_row = 0;
-    call->last_row = conv.output.rows;
+  reading_t own, *reading;
+  bool kept;
+  reading = berth_keep(call, 0, sizeof *reading, &kept);
+  if (reading == NULL) reading = &own;
+  if (!kept) {
+    berth_status_t status = read_all(call, depthwise, variants, reading);
+    if (status != BERTH_OK) return status;
   }
-  return variant->eval(call, &conv);
+  const berth_conv_t *conv = &reading->conv;
+  bool whole =
+      conv->keep == 0 && berth_is_contiguous(&conv->input) && berth_is_contiguous(&conv->output);
+  if (conv->columns && !whole) return berth_conv_columns_eval(call, conv, reading->variant);
+  if (!reading->is_high) return eval_along_height(call, reading);
+  return reading->variant->eval(call, conv);
+}
+
+bool berth_conv_rows_adjoin(const berth_call_t *call, const berth_conv_t *conv) {
+  uint32_t count = call->last_row - call->first_row;
+  return call->first_row % conv->input.ring + count <= conv->input.ring &&
+         call->first_row % conv->output.ring + count <= conv->output.ring;
 }
 
 void berth_conv_inside(const berth_conv_t *conv, uint32_t *first, uint32_t *last) {

@@ -26,6 +26,8 @@ typedef struct berth_conv {
   int32_t activation;                    /* berth_activation_t */
   uint64_t pixels; /* output_h x output_w of the whole image, also while a part is evaluated */
   bool columns;    /* the columns of the image are the tensors' rows (height 1) */
+  uint32_t keep;   /* eval: the slot in which to keep what follows from filter and geometry for the
+                      next piece (berth_keep); 0: there is none, the call is for all rows */
 } berth_conv_t;
 
 /* How the functions for one pair of types look. */
@@ -60,6 +62,10 @@ bool berth_conv_columns_are_local(const berth_conv_t *conv);
 /* eval for columns [call->first_row, call->last_row), by `variant`. */
 berth_status_t berth_conv_columns_eval(const berth_call_t *call, const berth_conv_t *conv,
                                        const berth_conv_variant_t *variant);
+
+/* eval, where output row r reads input row r alone: do the rows that are wanted lie one after the
+ * other, in either? */
+bool berth_conv_rows_adjoin(const berth_call_t *call, const berth_conv_t *conv);
 
 /* ---- Borders ---- */
 

@@ -84,6 +84,7 @@ static berth_status_t eval_turned(const berth_call_t *call, const berth_conv_t *
   turned.pad_h = conv->pad_w;
   turned.input_w = turned.filter_w = turned.output_w = turned.stride_w = turned.dilation_w = 1;
   turned.pad_w = 0;
+  if (conv->keep != 0) turned.keep = 2; /* another geometry */
   own.first_row = column;
   own.last_row = column + 1;
   return variant->eval(&own, &turned);

@@ -89,8 +89,7 @@ berth_status_t berth_conv_float_eval(berth_call_t *call, const berth_conv_t *con
   berth_activation_range_float(conv->activation, &f.min, &f.max);
 #if BERTH_HAS_AVX2
   if (call->cpu & BERTH_CPU_AVX2) {
-    berth_conv_float_avx2(&f, call->first_row, call->last_row, call->scratch[0],
-                          call->scratch_bytes);
+    berth_conv_float_avx2(&f, call);
     return BERTH_OK;
   }
 #endif

@@ -28,9 +28,8 @@ static inline bool berth_conv_float_taps_join(const berth_conv_t *conv) {
 /* Scratch that lets the AVX2 implementation pack all weights; 0: it has no use for any. */
 uint32_t berth_conv_float_avx2_wish(const berth_conv_t *conv);
 
-/* Computes output rows [first_row, last_row) with AVX2, which must be there. Of scratch, any number
- * of bytes will do. */
-void berth_conv_float_avx2(const berth_conv_float_t *c, uint32_t first_row, uint32_t last_row,
-                           void *scratch, uint32_t scratch_bytes);
+/* Computes the rows of the call with AVX2, which must be there. Of scratch, any number of bytes
+ * will do. */
+void berth_conv_float_avx2(const berth_conv_float_t *c, const berth_call_t *call);
 
 #endif

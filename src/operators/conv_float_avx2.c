@@ -39,10 +39,9 @@ uint32_t berth_conv_float_avx2_wish(const berth_conv_t *conv) {
 #if BERTH_HAS_AVX2
 
 /* Output pixels of a convolution with 1x1 filters that read one input pixel after the other. */
-static bool is_matrix(const berth_conv_t *conv) {
+static bool is_matrix(const berth_call_t *call, const berth_conv_t *conv) {
   return conv->filter_h == 1 && conv->filter_w == 1 && conv->pad_h == 0 && conv->pad_w == 0 &&
-         conv->stride_h == 1 && conv->stride_w == 1 && conv->input.ring == conv->input.rows &&
-         conv->output.ring == conv->output.rows;
+         conv->stride_h == 1 && conv->stride_w == 1 && berth_conv_rows_adjoin(call, conv);
 }
 
 /* The row of the image that row `i` of the filter reads, and what is common to an output row. */
@@ -458,10 +457,11 @@ BERTH_AVX2 static float *pack(const berth_conv_float_t *f, uint32_t group, uint3
 #define PANELS 32u /* most panels in use at a time */
 
 /* All rows with a set of panels of a group. */
-static void run_panels(const berth_conv_float_t *f, uint32_t group, const panel_t *panels,
-                       uint32_t count, uint32_t first_row, uint32_t last_row) {
+static void run_panels(const berth_conv_float_t *f, const berth_call_t *call, uint32_t group,
+                       const panel_t *panels, uint32_t count) {
   const berth_conv_t *conv = f->conv;
-  if (!is_matrix(conv)) {
+  uint32_t first_row = call->first_row, last_row = call->last_row;
+  if (!is_matrix(call, conv)) {
     for (uint32_t row = first_row; row < last_row; row++) {
       line_t line = line_at(conv, row, group);
       for (uint32_t i = 0; i < count; i++) panel_line(f, &line, &panels[i]);
@@ -484,10 +484,51 @@ static void run_panels(const berth_conv_float_t *f, uint32_t group, const panel_
   }
 }
 
-static void shallow(const berth_conv_float_t *f, uint32_t first_row, uint32_t last_row,
-                    float *scratch, size_t floats) {
+/* Packs panels of a group from channel `*c` on, as many as there is room for. */
+static uint32_t pack_panels(const berth_conv_float_t *f, uint32_t group, uint32_t *c, float *to,
+                            size_t floats, panel_t *panels) {
+  uint32_t channels = f->conv->output_c / f->conv->groups, count = 0;
+  const float *end = to + floats;
+  while (*c < channels && count < PANELS) {
+    float *next = pack(f, group, *c, to, (size_t)(end - to), &panels[count]);
+    if (next == NULL) break;
+    to = next;
+    *c += panels[count++].channels;
+  }
+  return count;
+}
+
+/* What is kept from one piece of a run to the next: all panels of the one group. */
+typedef struct kept {
+  uint32_t count;
+  panel_t panels[]; /* then what is packed */
+} kept_t;
+
+/* NULL: nothing can be kept, or not all panels, or it is of no use. */
+static const kept_t *keep(const berth_conv_float_t *f, const berth_call_t *call) {
   const berth_conv_t *conv = f->conv;
-  float stack[NARROW * PANEL_DEPTH];
+  uint64_t most = ((uint64_t)conv->output_c + NARROW - 1) / NARROW; /* panels */
+  uint64_t floats = most * NARROW * depth_of(conv);
+  if (conv->groups > 1 || conv->keep == 0 || most > PANELS) return NULL;
+  size_t head = sizeof(kept_t) + (size_t)most * sizeof(panel_t);
+  bool was_kept;
+  kept_t *kept = berth_keep(call, conv->keep, (uint32_t)(head + floats * sizeof(float)), &was_kept);
+  if (kept == NULL || was_kept) return kept;
+  uint32_t c = 0;
+  float *packed = (float *)(void *)((uint8_t *)kept + head);
+  kept->count = pack_panels(f, 0, &c, packed, floats, kept->panels);
+  return kept;
+}
+
+static void shallow(const berth_conv_float_t *f, const berth_call_t *call) {
+  const berth_conv_t *conv = f->conv;
+  const kept_t *kept = keep(f, call);
+  if (kept != NULL) {
+    run_panels(f, call, 0, kept->panels, kept->count);
+    return;
+  }
+  float stack[NARROW * PANEL_DEPTH], *scratch = call->scratch[0];
+  size_t floats = call->scratch_bytes / sizeof(float);
   if (floats < (size_t)NARROW * depth_of(conv)) {
     scratch = stack;
     floats = sizeof stack / sizeof *stack;
@@ -496,27 +537,19 @@ static void shallow(const berth_conv_float_t *f, uint32_t first_row, uint32_t la
   for (uint32_t group = 0; group < conv->groups; group++) {
     for (uint32_t c = 0; c < channels;) {
       panel_t panels[PANELS];
-      uint32_t count = 0;
-      float *to = scratch;
-      while (c < channels && count < PANELS) {
-        float *next = pack(f, group, c, to, floats - (size_t)(to - scratch), &panels[count]);
-        if (next == NULL) break;
-        to = next;
-        c += panels[count++].channels;
-      }
-      run_panels(f, group, panels, count, first_row, last_row);
+      uint32_t count = pack_panels(f, group, &c, scratch, floats, panels);
+      run_panels(f, call, group, panels, count);
     }
   }
 }
 
-void berth_conv_float_avx2(const berth_conv_float_t *f, uint32_t first_row, uint32_t last_row,
-                           void *scratch, uint32_t scratch_bytes) {
+void berth_conv_float_avx2(const berth_conv_float_t *f, const berth_call_t *call) {
   if (uses_panels(f->conv)) {
-    shallow(f, first_row, last_row, scratch, scratch_bytes / sizeof(float));
-  } else if (is_matrix(f->conv)) {
-    deep_matrix(f, first_row, last_row);
+    shallow(f, call);
+  } else if (is_matrix(call, f->conv)) {
+    deep_matrix(f, call->first_row, call->last_row);
   } else {
-    deep(f, first_row, last_row);
+    deep(f, call->first_row, call->last_row);
   }
 }
 

@@ -102,6 +102,18 @@ berth_status_t berth_conv_int8_init(berth_call_t *call, const berth_conv_t *conv
   return BERTH_OK;
 }
 
+static berth_matmul_int8_t matmul_of(const berth_conv_t *conv) {
+  bool is_unsigned = conv->input.type == BERTH_TYPE_UINT8;
+  return (berth_matmul_int8_t){.filter = conv->filter.data,
+                               .bias = conv->bias.data,
+                               .depth = conv->filter_h * conv->filter_w * conv->filter_c,
+                               .channels = conv->output_c / conv->groups,
+                               .is_unsigned = is_unsigned,
+                               .input_zero = conv->input.zero_point,
+                               .filter_zero = is_unsigned ? conv->filter.zero_point : 0,
+                               .rescale = rescale_of(conv)};
+}
+
 /* ---- As a matrix product --------------------------------------------------------------------- */
 
 typedef struct context {
@@ -177,7 +189,8 @@ static void gathered(const walk_t *walk, uint32_t row, uint32_t first, uint32_t 
   const way_t *way = walk->way;
   uint32_t batch = row / conv->output_h, y = row % conv->output_h;
   uint32_t patch = round_up(way->patch_row * conv->filter_h, BERTH_CONV_STEP);
-  berth_conv_pixels_t pixels = {.out_step = conv->output_c};
+  berth_conv_pixels_t pixels;
+  pixels.out_step = conv->output_c;
   for (uint32_t s = 0; s < way->spans; s++) {
     pixels.from[s] = walk->patches + (size_t)s * way->patch_row;
     pixels.step[s] = patch;
@@ -210,6 +223,7 @@ static void walk_row(const walk_t *walk, uint32_t row) {
     int64_t input_y = (int64_t)y * conv->stride_h - conv->pad_h + (int64_t)s * conv->dilation_h;
     if (input_y < 0 || input_y >= conv->input_h) {
       pixels.from[s] = walk->zeros;
+      pixels.step[s] = 0;
       continue;
     }
     pixels.from[s] =
@@ -244,28 +258,28 @@ static void walk_pixels(const walk_t *walk, uint32_t first, uint32_t last) {
     if (tail > last - first) tail = last - first;
     count -= tail * conv->output_w;
   }
-  berth_conv_pixels_t pixels = {.from[0] = (const uint8_t *)berth_row(&conv->input, first) +
-                                           (size_t)walk->group * conv->filter_c,
-                                .step[0] = conv->input_c,
-                                .count = count,
-                                .out = (uint8_t *)berth_row(&conv->output, first) + walk->channel,
-                                .out_step = conv->output_c};
+  berth_conv_pixels_t pixels; /* of one span: the others are never looked at */
+  pixels.from[0] = (const uint8_t *)berth_row(&conv->input, first);
+  pixels.from[0] += (size_t)walk->group * conv->filter_c;
+  pixels.step[0] = conv->input_c;
+  pixels.count = count;
+  pixels.out = (uint8_t *)berth_row(&conv->output, first) + walk->channel;
+  pixels.out_step = conv->output_c;
   if (count > 0) walk->kernel(walk->block, &pixels);
   for (uint32_t row = last - tail; row < last; row++) walk_row(walk, row);
 }
 
-/* Makes the block of channels [first, first + count) of the filter ready; returns its kernel. */
-static kernel_t *open_block(const berth_call_t *call, const berth_matmul_int8_t *matmul,
-                            const way_t *way, uint32_t first, uint32_t count,
+/* Makes the block of channels [first, first + count) of the filter ready, with its weights at
+ * `packed`; returns its kernel. */
+static kernel_t *open_block(uint32_t cpu, const berth_matmul_int8_t *matmul, const way_t *way,
+                            uint32_t first, uint32_t count, void *packed,
                             berth_conv_block_t *block) {
-  uintptr_t packed = (uintptr_t)call->scratch[0];
-  packed += (ALIGN - packed % ALIGN) % ALIGN;
   *block = (berth_conv_block_t){.matmul = matmul,
                                 .first = first,
                                 .count = count,
                                 .spans = way->spans,
                                 .span = way->span,
-                                .packed = (int16_t *)packed};
+                                .packed = packed};
   for (uint32_t i = 0; i < BERTH_CONV_BLOCK; i++) {
     block->shifts[i] = -1;
     if (i < count && matmul->bias != NULL) {
@@ -273,12 +287,15 @@ static kernel_t *open_block(const berth_call_t *call, const berth_matmul_int8_t 
     }
   }
 #if BERTH_HAS_AVX2
-  if (call->cpu & BERTH_CPU_AVX2 && berth_conv_open_avx2(block)) return berth_conv_pixels_avx2;
+  if (cpu & BERTH_CPU_AVX2 && berth_conv_open_avx2(block)) return berth_conv_pixels_avx2;
 #elif BERTH_HAS_ARM
+  (void)cpu;
   if (berth_matmul_int8_suits_arm(matmul)) {
     berth_conv_open_arm(block);
     return berth_conv_pixels_arm;
   }
+#else
+  (void)cpu;
 #endif
   berth_rescale_factors(&matmul->rescale, first, count, block->multipliers, block->shifts);
   return berth_conv_pixels_portable;
@@ -290,26 +307,50 @@ static uint32_t block_size(const berth_matmul_int8_t *matmul, uint32_t channel) 
   return rest < BERTH_CONV_BLOCK ? rest : BERTH_CONV_BLOCK;
 }
 
-static void run_blocks(const berth_call_t *call, const berth_conv_t *conv, const way_t *way,
-                       const berth_matmul_int8_t *matmul) {
-  uint8_t *patches = (uint8_t *)call->scratch[0] + way->packed_bytes;
+/* What a call works with, besides the image. */
+typedef struct tools {
+  const berth_matmul_int8_t *matmul;
+  const way_t *way;
+  const berth_conv_block_t *ready; /* all blocks, for AVX2; NULL: each is opened when it is used */
+  void *packed;                    /* else: where its weights go */
+  uint8_t *patches;
+} tools_t;
+
+/* The block of channels [channel, channel + count), its number being `number`: taken, or opened in
+ * `own`. */
+static kernel_t *block_of(const berth_call_t *call, const tools_t *tools, uint32_t channel,
+                          uint32_t count, uint32_t number, berth_conv_block_t *own,
+                          const berth_conv_block_t **block) {
+#if BERTH_HAS_AVX2
+  if (tools->ready != NULL) {
+    *block = &tools->ready[number];
+    return berth_conv_pixels_avx2;
+  }
+#else
+  (void)number;
+#endif
+  *block = own;
+  return open_block(call->cpu, tools->matmul, tools->way, channel, count, tools->packed, own);
+}
+
+static void run_blocks(const berth_call_t *call, const berth_conv_t *conv, const tools_t *tools) {
+  const way_t *way = tools->way;
   walk_t walk = {.conv = conv,
                  .way = way,
-                 .patches = patches,
+                 .patches = tools->patches,
                  .end = conv->input.data + (size_t)conv->input.ring * conv->input.row_bytes};
   if (way->patches != 0) {
-    memset(patches, (uint8_t)conv->input.zero_point, way->patch_bytes);
-    walk.zeros = patches + way->patch_bytes - way->patch_row;
+    memset(walk.patches, (uint8_t)conv->input.zero_point, way->patch_bytes);
+    walk.zeros = walk.patches + way->patch_bytes - way->patch_row;
   }
   bool flat = berth_conv_in_place(conv) && conv->stride_h == 1 && conv->stride_w == 1 &&
-              conv->input.ring == conv->input.rows && conv->output.ring == conv->output.rows;
-  uint32_t count;
+              berth_conv_rows_adjoin(call, conv);
+  uint32_t count, number = 0;
   for (uint32_t channel = 0; channel < conv->output_c; channel += count) {
-    berth_conv_block_t block;
-    count = block_size(matmul, channel);
-    walk.kernel = open_block(call, matmul, way, channel, count, &block);
-    walk.block = &block;
-    walk.group = channel / matmul->channels;
+    berth_conv_block_t own;
+    count = block_size(tools->matmul, channel);
+    walk.kernel = block_of(call, tools, channel, count, number++, &own, &walk.block);
+    walk.group = channel / tools->matmul->channels;
     walk.channel = channel;
     if (flat) {
       walk_pixels(&walk, call->first_row, call->last_row);
@@ -325,7 +366,9 @@ static void run_blocks(const berth_call_t *call, const berth_conv_t *conv, const
 static void run_patches(const berth_conv_t *conv, const berth_conv_block_t *block, kernel_t *kernel,
                         uint32_t channel, const uint8_t *patches, size_t patch, uint32_t first,
                         uint32_t count) {
-  berth_conv_pixels_t pixels = {.step[0] = patch, .out_step = conv->output_c};
+  berth_conv_pixels_t pixels; /* of one span */
+  pixels.step[0] = patch;
+  pixels.out_step = conv->output_c;
   for (uint32_t done = 0; done < count; done += pixels.count) {
     uint32_t row = (first + done) / conv->output_w, x = (first + done) % conv->output_w;
     uint32_t rest = conv->output_w - x;
@@ -336,29 +379,39 @@ static void run_patches(const berth_conv_t *conv, const berth_conv_block_t *bloc
   }
 }
 
-static void run_gathered(const berth_call_t *call, const berth_conv_t *conv, const way_t *way,
-                         const berth_matmul_int8_t *matmul) {
-  uint8_t *patches = (uint8_t *)call->scratch[0] + way->packed_bytes;
+static void run_gathered(const berth_call_t *call, const berth_conv_t *conv, const tools_t *tools) {
+  const way_t *way = tools->way;
+  const berth_matmul_int8_t *matmul = tools->matmul;
   uint32_t patch = round_up(way->span, BERTH_CONV_STEP);
   uint32_t end = call->last_row * conv->output_w;
   uint32_t count;
   for (uint32_t first = call->first_row * conv->output_w; first < end; first += count) {
+    uint32_t number = 0;
     count = end - first < way->patches ? end - first : way->patches;
     for (uint32_t group = 0; group < conv->groups; group++) {
       for (uint32_t i = 0; i < count; i++) {
         uint32_t row = (first + i) / conv->output_w, x = (first + i) % conv->output_w;
         berth_conv_gather(conv, 1, (uint8_t)conv->input.zero_point, row / conv->output_h,
-                          row % conv->output_h, x, group, patches + (size_t)i * patch,
+                          row % conv->output_h, x, group, tools->patches + (size_t)i * patch,
                           way->patch_row);
       }
       uint32_t channel = group * matmul->channels, last = channel + matmul->channels, size;
       for (; channel < last; channel += size) {
-        berth_conv_block_t block;
+        berth_conv_block_t own;
+        const berth_conv_block_t *block;
         size = block_size(matmul, channel);
-        kernel_t *kernel = open_block(call, matmul, way, channel, size, &block);
-        run_patches(conv, &block, kernel, channel, patches, patch, first, count);
+        kernel_t *kernel = block_of(call, tools, channel, size, number++, &own, &block);
+        run_patches(conv, block, kernel, channel, tools->patches, patch, first, count);
       }
     }
+  }
+}
+
+static void run_with(const berth_call_t *call, const berth_conv_t *conv, const tools_t *tools) {
+  if (tools->way->gathered) {
+    run_gathered(call, conv, tools);
+  } else {
+    run_blocks(call, conv, tools);
   }
 }
 
@@ -371,11 +424,13 @@ static void run(const berth_call_t *call, const berth_conv_t *conv, const way_t 
     return;
   }
   berth_rescale_use(call, &context->matmul.rescale, conv->output_c, NULL);
-  if (way->gathered) {
-    run_gathered(call, conv, way, &context->matmul);
-  } else {
-    run_blocks(call, conv, way, &context->matmul);
-  }
+  uintptr_t packed = (uintptr_t)call->scratch[0];
+  packed += (ALIGN - packed % ALIGN) % ALIGN;
+  run_with(call, conv,
+           &(tools_t){.matmul = &context->matmul,
+                      .way = way,
+                      .packed = (void *)packed,
+                      .patches = (uint8_t *)call->scratch[0] + way->packed_bytes});
 }
 
 #if BERTH_HAS_AVX2
@@ -391,22 +446,77 @@ __attribute__((noinline)) static void run_on_stack(const berth_call_t *call,
   own.scratch_bytes = STACK;
   run(&own, conv, way, context);
 }
+
+/* What is kept from one piece of a run to the next: every block of the filter, ready. */
+typedef struct kept {
+  berth_matmul_int8_t matmul;
+  bool is_ready; /* no factor is out of range */
+  berth_conv_block_t blocks[];
+} kept_t;
+
+static uint32_t block_count(const berth_conv_t *conv) {
+  uint32_t channels = conv->output_c / conv->groups;
+  return conv->groups * ((channels + BERTH_CONV_BLOCK - 1) / BERTH_CONV_BLOCK);
+}
+
+static void fill(const berth_call_t *call, const berth_conv_t *conv, const way_t *way, kept_t *kept,
+                 uint8_t *packed) {
+  kept->matmul = matmul_of(conv);
+  kept->is_ready = true;
+  berth_rescale_use(call, &kept->matmul.rescale, conv->output_c, NULL);
+  uint32_t count, number = 0;
+  for (uint32_t channel = 0; channel < conv->output_c; channel += count) {
+    count = block_size(&kept->matmul, channel);
+    kernel_t *kernel =
+        open_block(call->cpu, &kept->matmul, way, channel, count, packed, &kept->blocks[number++]);
+    kept->is_ready = kept->is_ready && kernel == berth_conv_pixels_avx2;
+    packed += berth_conv_packed_bytes(way->spans, way->span);
+  }
+}
+
+/* NULL: nothing can be kept, or it is of no use. */
+static const kept_t *keep(const berth_call_t *call, const berth_conv_t *conv, const way_t *way) {
+  if (!(call->cpu & BERTH_CPU_AVX2) || way->product || conv->keep == 0) return NULL;
+  uint64_t count = block_count(conv);
+  uint64_t bytes =
+      (sizeof(kept_t) + count * sizeof(berth_conv_block_t) + ALIGN - 1) / ALIGN * ALIGN;
+  uint64_t all = bytes + count * berth_conv_packed_bytes(way->spans, way->span);
+  if (all > UINT32_MAX) return NULL;
+  bool was_kept;
+  kept_t *kept = berth_keep(call, conv->keep, (uint32_t)all, &was_kept);
+  if (kept == NULL) return NULL;
+  if (!was_kept) fill(call, conv, way, kept, (uint8_t *)kept + bytes);
+  return kept->is_ready ? kept : NULL;
+}
+
+__attribute__((noinline)) static void run_kept_on_stack(const berth_call_t *call,
+                                                        const berth_conv_t *conv, tools_t *tools) {
+  _Alignas(16) uint8_t stack[STACK];
+  tools->patches = stack;
+  run_with(call, conv, tools);
+}
+
+/* With what was kept, if there is anything and room for patches. */
+static bool run_kept(const berth_call_t *call, const berth_conv_t *conv, const way_t *way) {
+  const kept_t *kept = way->patch_bytes <= STACK ? keep(call, conv, way) : NULL;
+  if (kept == NULL) return false;
+  tools_t tools = {.matmul = &kept->matmul, .way = way, .ready = kept->blocks};
+  if (way->patch_bytes == 0 || call->scratch_bytes >= way->patch_bytes) {
+    tools.patches = call->scratch[0];
+    run_with(call, conv, &tools);
+  } else {
+    run_kept_on_stack(call, conv, &tools);
+  }
+  return true;
+}
 #endif
 
 berth_status_t berth_conv_int8_eval(berth_call_t *call, const berth_conv_t *conv) {
-  bool is_unsigned = conv->input.type == BERTH_TYPE_UINT8;
-  context_t context = {
-      .matmul = {.filter = conv->filter.data,
-                 .bias = conv->bias.data,
-                 .depth = conv->filter_h * conv->filter_w * conv->filter_c,
-                 .channels = conv->output_c / conv->groups,
-                 .is_unsigned = is_unsigned,
-                 .input_zero = conv->input.zero_point,
-                 .filter_zero = is_unsigned ? conv->filter.zero_point : 0,
-                 .rescale = rescale_of(conv)},
-      .cpu = call->cpu,
-  };
   way_t way = way_of(conv);
+#if BERTH_HAS_AVX2
+  if (run_kept(call, conv, &way)) return BERTH_OK;
+#endif
+  context_t context = {.matmul = matmul_of(conv), .cpu = call->cpu};
 #if BERTH_HAS_AVX2
   uint32_t wanted = way.packed_bytes + way.patch_bytes;
   if (call->cpu & BERTH_CPU_AVX2 && call->scratch_bytes < wanted && wanted <= STACK) {

@@ -168,9 +168,8 @@ void berth_conv_run(const berth_call_t *call, const berth_conv_t *conv, uint32_t
   size_t in_group = (size_t)conv->filter_c * element;
   bool direct = berth_conv_in_place(conv);
 
-  /* Row for row the same pixels, and no ring that wraps: one product for all of them. */
-  if (direct && conv->stride_h == 1 && conv->stride_w == 1 &&
-      conv->input.ring == conv->input.rows && conv->output.ring == conv->output.rows) {
+  /* Row for row the same pixels, and no ring wraps: one product for all of them. */
+  if (direct && conv->stride_h == 1 && conv->stride_w == 1 && berth_conv_rows_adjoin(call, conv)) {
     for (uint32_t group = 0; group < conv->groups; group++) {
       product(context, group,
               (const uint8_t *)berth_row(&conv->input, call->first_row) + group * in_group,

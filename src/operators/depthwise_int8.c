@@ -129,7 +129,7 @@ static void depthwise_portable(const berth_depthwise_int8_t *d, uint32_t first_r
   }
 }
 
-berth_status_t berth_depthwise_int8_eval(berth_call_t *call, const berth_conv_t *conv) {
+static berth_depthwise_int8_t depthwise_of(const berth_call_t *call, const berth_conv_t *conv) {
   bool is_unsigned = conv->input.type == BERTH_TYPE_UINT8;
   berth_depthwise_int8_t depthwise = {.conv = conv,
                                       .is_unsigned = is_unsigned,
@@ -137,15 +137,33 @@ berth_status_t berth_depthwise_int8_eval(berth_call_t *call, const berth_conv_t 
                                       .filter_zero = is_unsigned ? conv->filter.zero_point : 0,
                                       .rescale = rescale_of(conv)};
   berth_rescale_use(call, &depthwise.rescale, conv->output_c, NULL);
+  return depthwise;
+}
+
 #if BERTH_HAS_AVX2
+static bool run_avx2(const berth_call_t *call, const berth_conv_t *conv) {
   _Alignas(16) uint8_t stack[STACK];
   uint32_t wanted = berth_depthwise_scratch(conv->filter_h * conv->filter_w);
   void *scratch = call->scratch_bytes >= wanted ? call->scratch[0] : wanted <= STACK ? stack : NULL;
-  if (call->cpu & BERTH_CPU_AVX2 && scratch != NULL &&
-      berth_depthwise_int8_avx2(&depthwise, scratch, call->first_row, call->last_row)) {
-    return BERTH_OK;
+  if (!(call->cpu & BERTH_CPU_AVX2) || scratch == NULL) return false;
+  berth_depthwise_kept_t *kept = NULL;
+  bool was_kept = false;
+  if (conv->keep != 0) {
+    kept = berth_keep(call, conv->keep, berth_depthwise_kept_bytes(conv), &was_kept);
   }
+  berth_depthwise_int8_t own, *depthwise = kept != NULL ? &kept->depthwise : &own;
+  if (!was_kept) *depthwise = depthwise_of(call, conv);
+  depthwise->conv = conv;
+  return berth_depthwise_int8_avx2(depthwise, scratch, kept, was_kept, call->first_row,
+                                   call->last_row);
+}
 #endif
+
+berth_status_t berth_depthwise_int8_eval(berth_call_t *call, const berth_conv_t *conv) {
+#if BERTH_HAS_AVX2
+  if (run_avx2(call, conv)) return BERTH_OK;
+#endif
+  berth_depthwise_int8_t depthwise = depthwise_of(call, conv);
   depthwise_portable(&depthwise, call->first_row, call->last_row);
   return BERTH_OK;
 }

@@ -21,10 +21,22 @@ static inline uint32_t berth_depthwise_scratch(uint32_t taps) {
   return taps <= BERTH_DEPTHWISE_TAPS ? packed + copies + 16 : 0; /* 16 to align */
 }
 
+/* What pieces of a run keep for each other: this, and behind it what the AVX2 implementation has
+ * made of factors and weights. */
+typedef struct berth_depthwise_kept {
+  _Alignas(32) berth_depthwise_int8_t depthwise;
+  bool is_ready; /* the AVX2 implementation is for this shape and these factors */
+} berth_depthwise_kept_t;
+
+/* Bytes of it; 0: it is of no use. */
+uint32_t berth_depthwise_kept_bytes(const berth_conv_t *conv);
+
 /* Computes output rows [first_row, last_row), with berth_depthwise_scratch bytes of scratch. AVX2
- * must be there. False: it is not for this shape or these factors, use the portable code. */
+ * must be there. `kept` may be NULL; `was_kept`: it has been filled by an earlier piece. False: it
+ * is not for this shape or these factors, use the portable code. */
 bool berth_depthwise_int8_avx2(const berth_depthwise_int8_t *depthwise, void *scratch,
-                               uint32_t first_row, uint32_t last_row);
+                               berth_depthwise_kept_t *kept, bool was_kept, uint32_t first_row,
+                               uint32_t last_row);
 
 /* Arm (BERTH_HAS_ARM), int8 with as many output channels as input channels: for `taps` taps that
  * are `in_step` and `filter_step` bytes apart, adds

@@ -24,6 +24,14 @@
 #define LANES      16u
 #define STRIP_MOST 65536u /* bytes of input that all blocks of channels pass over together */
 
+/* What is derived from the model for sixteen channels, and may be kept. */
+typedef struct ready {
+  int32_t multipliers[LANES], shifts[LANES];
+  int32_t bias[LANES];         /* as the model has it */
+  __m256i low_bias, high_bias; /* corrected for all taps */
+  __m256i packed[];            /* weights of all taps, if they are kept */
+} ready_t;
+
 /* Sixteen channels, ready. */
 typedef struct block {
   const berth_depthwise_int8_t *depthwise;
@@ -33,11 +41,13 @@ typedef struct block {
   uint32_t pixels;  /* that a register holds: 2 with eight channels and stride 1 */
   uint32_t inside_first, inside_last; /* pixels of a row with all taps inside, side to side */
   uint32_t from, to;                  /* filter rows that are packed */
-  __m256i *packed;                    /* their weights: two registers for each pair of taps */
+  const __m256i *packed;              /* their weights: two registers for each pair of taps */
+  __m256i *room;                      /* for them, in scratch */
+  const ready_t *all;                 /* where all filter rows are packed already, or NULL */
   uint8_t *copies;                    /* scratch for inputs of 16 bytes each, one for each tap */
   const uint8_t *zeros;               /* zero points */
   const uint8_t *end;                 /* of the input's memory */
-  int32_t bias[LANES];                /* as the model has it */
+  int32_t bias[LANES];
   berth_rescale_avx2_t low, high;
   __m256i low_bias, high_bias; /* corrected for the packed taps */
 } block_t;
@@ -54,33 +64,38 @@ BERTH_AVX2_INLINE __m256i quarters(const int32_t *from) {
   return _mm256_inserti128_si256(_mm256_castsi128_si256(low), high, 1);
 }
 
-/* Makes the block of channels from `first` ready, but for its weights. False: a factor is out of
- * range. */
-BERTH_AVX2_INLINE bool open_block(block_t *b, uint32_t first) {
-  const berth_depthwise_int8_t *d = b->depthwise;
-  const berth_conv_t *conv = d->conv;
-  int32_t multipliers[LANES] = {0}, shifts[LANES];
+/* The factors and biases of the block of channels from `first`. False: a factor is out of range. */
+BERTH_AVX2_INLINE bool read_factors(const block_t *b, uint32_t first, ready_t *to) {
+  const berth_conv_t *conv = b->depthwise->conv;
   for (uint32_t i = 0; i < LANES; i++) {
-    shifts[i] = -1;
-    b->bias[i] = 0;
+    to->multipliers[i] = to->bias[i] = 0;
+    to->shifts[i] = -1;
   }
-  b->first = first;
-  b->from = b->to = 0;
-  berth_rescale_avx2_factors(&d->rescale, first, b->count, multipliers, shifts);
-  if (!berth_rescale_avx2_can(shifts, b->count)) return false;
+  berth_rescale_avx2_factors(&b->depthwise->rescale, first, b->count, to->multipliers, to->shifts);
+  if (!berth_rescale_avx2_can(to->shifts, b->count)) return false;
   for (uint32_t i = 0; i < b->count && conv->bias.present; i++) {
-    b->bias[i] = berth_load_int32(conv->bias.data, first + i);
+    to->bias[i] = berth_load_int32(conv->bias.data, first + i);
   }
   if (b->pixels == 2) {
-    memcpy(multipliers + 8, multipliers, 8 * sizeof *multipliers);
-    memcpy(shifts + 8, shifts, 8 * sizeof *shifts);
-    memcpy(b->bias + 8, b->bias, 8 * sizeof *b->bias);
+    memcpy(to->multipliers + 8, to->multipliers, 8 * sizeof *to->multipliers);
+    memcpy(to->shifts + 8, to->shifts, 8 * sizeof *to->shifts);
+    memcpy(to->bias + 8, to->bias, 8 * sizeof *to->bias);
   }
-  uint64_t bound = berth_sum_bound_avx2(conv->filter_h * conv->filter_w, b->bias, LANES);
-  b->low = berth_rescale_avx2_load(quarters(multipliers), quarters(shifts), bound, &d->rescale);
-  b->high =
-      berth_rescale_avx2_load(quarters(multipliers + 4), quarters(shifts + 4), bound, &d->rescale);
   return true;
+}
+
+/* Makes the block of channels from `first` ready, but for its weights. */
+BERTH_AVX2_INLINE void open_block(block_t *b, uint32_t first, const ready_t *from) {
+  const berth_depthwise_int8_t *d = b->depthwise;
+  const berth_conv_t *conv = d->conv;
+  b->first = first;
+  b->from = b->to = 0;
+  memcpy(b->bias, from->bias, sizeof b->bias);
+  uint64_t bound = berth_sum_bound_avx2(conv->filter_h * conv->filter_w, b->bias, LANES);
+  b->low = berth_rescale_avx2_load(quarters(from->multipliers), quarters(from->shifts), bound,
+                                   &d->rescale);
+  b->high = berth_rescale_avx2_load(quarters(from->multipliers + 4), quarters(from->shifts + 4),
+                                    bound, &d->rescale);
 }
 
 /* Weights of one tap for the block's channels. */
@@ -130,14 +145,21 @@ BERTH_AVX2_INLINE void pack(block_t *b, uint32_t from, uint32_t to, bool is_unsi
   if (b->from == from && b->to == to) return;
   b->from = from;
   b->to = to;
+  if (b->all != NULL && from == 0 && to == b->depthwise->conv->filter_h) {
+    b->packed = b->all->packed;
+    b->low_bias = b->all->low_bias;
+    b->high_bias = b->all->high_bias;
+    return;
+  }
+  b->packed = b->room;
   uint32_t slots = slot_count(b);
   __m256i ones = _mm256_set1_epi16(1), low_sum = _mm256_setzero_si256(), high_sum = low_sum;
   for (uint32_t t = 0; t < slots; t += 2) {
     __m256i even = slot_weights(b, t, slots, is_unsigned);
     __m256i odd = slot_weights(b, t + 1, slots, is_unsigned);
     __m256i low = _mm256_unpacklo_epi16(even, odd), high = _mm256_unpackhi_epi16(even, odd);
-    _mm256_storeu_si256(b->packed + t, low);
-    _mm256_storeu_si256(b->packed + t + 1, high);
+    _mm256_storeu_si256(b->room + t, low);
+    _mm256_storeu_si256(b->room + t + 1, high);
     low_sum = _mm256_add_epi32(low_sum, _mm256_madd_epi16(low, ones));
     high_sum = _mm256_add_epi32(high_sum, _mm256_madd_epi16(high, ones));
   }
@@ -438,43 +460,114 @@ BERTH_AVX2_INLINE void one_row(block_t *b, uint32_t index, bool is_unsigned) {
   }
 }
 
+/* Registers that all taps take. */
+static uint32_t packed_count(const berth_conv_t *conv) {
+  uint32_t taps = conv->filter_h * conv->filter_w;
+  return (taps + 1) / 2 * 2; /* a 3x3 filter has ten slots */
+}
+
+static bool takes(const berth_conv_t *conv) {
+  return conv->filter_h * conv->filter_w <= BERTH_DEPTHWISE_TAPS &&
+         (conv->output_c == conv->input_c || conv->input_c == 1);
+}
+
+static size_t ready_bytes(const berth_conv_t *conv) {
+  return sizeof(ready_t) + packed_count(conv) * sizeof(__m256i);
+}
+
+uint32_t berth_depthwise_kept_bytes(const berth_conv_t *conv) {
+  if (!takes(conv)) return 0;
+  uint64_t blocks = ((uint64_t)conv->output_c + LANES - 1) / LANES;
+  uint64_t bytes = sizeof(berth_depthwise_kept_t) + blocks * ready_bytes(conv);
+  return bytes <= UINT32_MAX ? (uint32_t)bytes : 0;
+}
+
+/* Reads the factors of a block and packs all of its filter, to be kept. */
+BERTH_AVX2_INLINE bool make_ready(block_t *b, uint32_t first, ready_t *to) {
+  if (!read_factors(b, first, to)) return false;
+  __m256i *room = b->room;
+  b->all = NULL;
+  open_block(b, first, to);
+  b->room = to->packed;
+  if (b->depthwise->is_unsigned) {
+    pack(b, 0, b->depthwise->conv->filter_h, true);
+  } else {
+    pack(b, 0, b->depthwise->conv->filter_h, false);
+  }
+  to->low_bias = b->low_bias;
+  to->high_bias = b->high_bias;
+  b->room = room;
+  return true;
+}
+
+/* Rows [first_row, last_row) of all blocks. */
+BERTH_AVX2_INLINE bool run_blocks(block_t *b, uint8_t *kept, uint32_t first_row,
+                                  uint32_t last_row) {
+  const berth_conv_t *conv = b->depthwise->conv;
+  size_t step = ready_bytes(conv);
+  ready_t own;
+  for (uint32_t channel = 0; channel < conv->output_c; channel += LANES) {
+    uint32_t rest = conv->output_c - channel;
+    uint32_t first = rest < b->count ? conv->output_c - b->count : channel;
+    if (kept != NULL) {
+      b->all = (const ready_t *)(void *)(kept + channel / LANES * step);
+      open_block(b, first, b->all);
+    } else {
+      if (!read_factors(b, first, &own)) return false;
+      open_block(b, first, &own);
+    }
+    for (uint32_t r = first_row; r < last_row; r++) {
+      if (b->depthwise->is_unsigned) {
+        one_row(b, r, true);
+      } else {
+        one_row(b, r, false);
+      }
+    }
+  }
+  return true;
+}
+
+/* Fills what is kept; false: a factor is out of range. */
+BERTH_AVX2_INLINE bool fill(block_t *b, uint8_t *kept) {
+  const berth_conv_t *conv = b->depthwise->conv;
+  for (uint32_t channel = 0; channel < conv->output_c; channel += LANES) {
+    uint32_t rest = conv->output_c - channel;
+    uint32_t first = rest < b->count ? conv->output_c - b->count : channel;
+    if (!make_ready(b, first, (ready_t *)(void *)kept)) return false;
+    kept += ready_bytes(conv);
+  }
+  return true;
+}
+
 BERTH_AVX2 bool berth_depthwise_int8_avx2(const berth_depthwise_int8_t *d, void *scratch,
+                                          berth_depthwise_kept_t *kept, bool was_kept,
                                           uint32_t first_row, uint32_t last_row) {
   const berth_conv_t *conv = d->conv;
-  uint32_t taps = conv->filter_h * conv->filter_w;
-  bool is_repeated = conv->input_c == 1;
-  if (taps > BERTH_DEPTHWISE_TAPS || (conv->output_c != conv->input_c && !is_repeated)) {
-    return false;
-  }
+  if (!takes(conv) || (was_kept && !kept->is_ready)) return false;
   uintptr_t aligned = ((uintptr_t)scratch + 31) / 32 * 32;
   block_t b = {.depthwise = d,
-               .is_repeated = is_repeated,
+               .is_repeated = conv->input_c == 1,
                .count = conv->output_c < LANES ? conv->output_c : LANES,
                .pixels = conv->input_c == 8 && conv->stride_w == 1 ? 2 : 1,
-               .packed = (__m256i *)aligned,
+               .room = (__m256i *)aligned,
                .end = conv->input.data + (size_t)conv->input.ring * conv->input.row_bytes};
   berth_conv_inside(conv, &b.inside_first, &b.inside_last);
   if (b.inside_first == b.inside_last) b.inside_first = b.inside_last = 0;
-  uint8_t *zeros = (uint8_t *)(b.packed + (taps + 1) / 2 * 2); /* a 3x3 filter has ten slots */
+  uint8_t *zeros = (uint8_t *)(b.room + packed_count(conv));
   memset(zeros, (uint8_t)d->input_zero, LANES);
   b.zeros = zeros;
   b.copies = zeros + LANES;
+  uint8_t *blocks = kept != NULL ? (uint8_t *)(kept + 1) : NULL;
+  if (kept != NULL && !was_kept) {
+    kept->is_ready = fill(&b, blocks);
+    if (!kept->is_ready) return false;
+  }
 
   uint64_t bytes = (uint64_t)conv->input.row_bytes * conv->stride_h;
   uint32_t strip = bytes < STRIP_MOST ? STRIP_MOST / (uint32_t)bytes : 1;
   for (uint32_t row = first_row; row < last_row; row += strip) {
     uint32_t end = last_row - row < strip ? last_row : row + strip;
-    for (uint32_t channel = 0; channel < conv->output_c; channel += LANES) {
-      uint32_t rest = conv->output_c - channel;
-      if (!open_block(&b, rest < b.count ? conv->output_c - b.count : channel)) return false;
-      for (uint32_t r = row; r < end; r++) {
-        if (d->is_unsigned) {
-          one_row(&b, r, true);
-        } else {
-          one_row(&b, r, false);
-        }
-      }
-    }
+    if (!run_blocks(&b, blocks, row, end)) return false;
   }
   return true;
 }

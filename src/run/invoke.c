@@ -190,7 +190,8 @@ static berth_status_t tell(const berth_interpreter_t *interpreter, const berth_c
   const berth_invoke_t *progress = &interpreter->progress;
   bool in_run = call->subgraph == 0 && progress->run != NULL;
   bool complete = !in_run || berth_run_is_last_piece(interpreter);
-  if (call->subgraph == 0 && (options->deliver != NULL || options->deliver_rows != NULL)) {
+  if (call->subgraph == 0 && (options->deliver != NULL || options->deliver_rows != NULL) &&
+      (!in_run || berth_run_is_kept(interpreter))) {
     deliver(interpreter, call, complete);
   }
   if (in_run && options->observe_rows != NULL &&

@@ -163,24 +163,36 @@ uint32_t berth_run_first_pushed(berth_interpreter_t *interpreter);
 /* Evaluates the current piece. */
 berth_status_t berth_run_evaluate_piece(berth_call_t *call);
 
+/* Does the operator of the current piece make graph outputs? Maybe, if nobody reads what it makes.
+ */
+bool berth_run_is_kept(const berth_interpreter_t *interpreter);
+
 /* Has the operator of the current piece nothing left to do? */
 bool berth_run_is_last_piece(const berth_interpreter_t *interpreter);
 
 /* What pieces of a run need of operators and tensors is read from the model only once where the
  * processor is so fast that reading would cost more than a row: on 64-bit machines some is kept on
- * the stack while an invoke works on a run. Devices do without, and need no memory for it. */
+ * the stack while an invoke works on a run, and what kernels keep (berth_keep) as well. Devices do
+ * without, and need no memory for it. */
 #ifndef BERTH_RECALL
 #define BERTH_RECALL (UINTPTR_MAX > 0xffffffffu)
 #endif
 #if BERTH_RECALL
 #define RECALL_VALUES 128u /* powers of two */
 #define RECALL_CALLS  32u
+#define RECALL_STEPS  64u /* of a run: later ones keep nothing */
+#ifndef BERTH_KEEP_BYTES
+#define BERTH_KEEP_BYTES 65536u
+#endif
 typedef struct berth_recall {
   uint32_t tensors[RECALL_VALUES]; /* whose value is in the same place below, or BERTH_NOBODY */
   uint32_t operators[RECALL_CALLS];
   berth_value_t values[RECALL_VALUES];
   berth_call_t calls[RECALL_CALLS];
-} berth_recall_t; /* 21 KB */
+  void *kept[RECALL_STEPS][BERTH_KEEP_SLOTS]; /* in `memory`, by step; NULL: not asked for yet */
+  uint32_t used;                              /* bytes of `memory` */
+  _Alignas(32) uint8_t memory[BERTH_KEEP_BYTES];
+} berth_recall_t; /* 22 KB, and the memory to keep things in */
 #endif
 
 /* berth_run_call and berth_run_call_memory for the operator of the current piece. */

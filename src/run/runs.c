@@ -99,6 +99,10 @@ bool berth_run_is_last_piece(const berth_interpreter_t *interpreter) {
   return node->kind == BERTH_WHOLE || interpreter->progress.piece.last_row == node->rows;
 }
 
+bool berth_run_is_kept(const berth_interpreter_t *interpreter) {
+  return current_node(interpreter)->kept;
+}
+
 berth_kind_t berth_run_piece_kind(const berth_interpreter_t *interpreter) {
   return (berth_kind_t)current_node(interpreter)->kind;
 }
@@ -131,6 +135,23 @@ static berth_value_t value_of(const berth_interpreter_t *interpreter, uint32_t t
   return recall->values[place];
 }
 
+/* Memory that the operator of the current piece keeps; see berth_keep. */
+static void *keep(const berth_call_t *call, uint32_t slot, uint32_t bytes, bool *kept) {
+  const berth_interpreter_t *interpreter = call->interpreter;
+  const berth_invoke_t *progress = &interpreter->progress;
+  berth_recall_t *recall = progress->run->recall;
+  uint32_t number = progress->piece.step - progress->run->run.first;
+  if (number >= RECALL_STEPS || slot >= BERTH_KEEP_SLOTS) return NULL;
+  void **place = &recall->kept[number][slot];
+  *kept = *place != NULL;
+  if (*kept) return *place;
+  if (bytes == 0 || bytes > BERTH_KEEP_BYTES - recall->used) return NULL;
+  *place = recall->memory + recall->used;
+  uint32_t end = recall->used + bytes;
+  recall->used = end > BERTH_KEEP_BYTES - 31u ? BERTH_KEEP_BYTES : (end + 31u) & ~31u;
+  return *place;
+}
+
 void berth_run_piece_call(berth_interpreter_t *interpreter, uint32_t op, berth_call_t *call) {
   berth_recall_t *recall = interpreter->progress.run->recall;
   uint32_t place = op % RECALL_CALLS;
@@ -141,6 +162,7 @@ void berth_run_piece_call(berth_interpreter_t *interpreter, uint32_t op, berth_c
   berth_run_call(interpreter, 0, op, call);
   berth_run_call_memory(interpreter, call);
   if (recall == NULL) return;
+  call->keep = keep;
   recall->calls[place] = *call;
   recall->operators[place] = op;
 }
@@ -174,6 +196,8 @@ berth_status_t berth_run_make_pieces(berth_interpreter_t *interpreter,
   berth_recall_t recall;
   for (uint32_t i = 0; i < RECALL_VALUES; i++) recall.tensors[i] = BERTH_NOBODY;
   for (uint32_t i = 0; i < RECALL_CALLS; i++) recall.operators[i] = BERTH_NOBODY;
+  memset(recall.kept, 0, sizeof recall.kept);
+  recall.used = 0;
   berth_stream_t *run = interpreter->progress.run;
   if (interpreter->guard == NULL) run->recall = &recall;
   berth_status_t status = make_pieces(interpreter, make);
