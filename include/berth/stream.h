@@ -87,9 +87,9 @@ typedef struct berth_stream_plan {
   uint32_t step_count;            /* operators of subgraph 0 */
   const berth_stream_run_t *runs; /* sorted, disjoint */
   uint32_t run_count;
-  const uint32_t *rings; /* of each tensor of subgraph 0: rows kept; 0: all of them, whole. Rings
-                            live during all steps of their run, and their memory is ring x
-                            row_bytes */
+  const uint32_t *rings; /* of each tensor of subgraph 0: rows kept; 0: all of them, whole. Their
+                            memory is ring x row_bytes. Not all live in all steps of their run
+                            (berth_stream_measure_t); who doesn't know better may assume so */
 } berth_stream_plan_t;
 
 /* ---- The row schedule ------------------------------------------------------------------------ */
@@ -217,10 +217,16 @@ typedef struct berth_stream_measure {
   uint32_t *rings; /* of each tensor of subgraph 0. Set for those that the run makes, and for pushed
                       graph inputs: rows to keep, 0 for all, BERTH_STREAM_NOTHING for a tensor that
                       is never made. Others are left as they are */
+  uint32_t *firsts, *lasts; /* likewise, of those that nobody after the run wants: the steps of the
+                      pieces that are made while some of their rows are needed are within
+                      first..last. So two of which one ends before the other begins may have the
+                      same memory. Rows of an input count for the step that reads it first. Both
+                      may be NULL */
   berth_stream_overlap_t overlaps[BERTH_STREAM_OVERLAPS_MAX]; /* those of one `made` together */
   uint32_t overlap_count;
   uint32_t pieces;     /* calls of operators */
-  uint64_t ring_bytes; /* so far, of the rings of output 0 of all operators, and of pushed inputs */
+  uint64_t ring_bytes; /* so far, of the rings of output 0 of operators, and of pushed inputs: the
+                          largest sum of those that live in one step */
 
   /* May be NULL. Asked now and then when a ring has grown or a distance has shrunk; overlaps and
    * ring_bytes are those of the walk so far. false: end it, CANCELLED. */

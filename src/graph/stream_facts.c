@@ -62,21 +62,28 @@ static void read_tensor(berth_searching_t *s, uint32_t index) {
   tensor->least = berth_searching_rounded(s, shape.row_bytes);
 }
 
-/* What windows alone need: the rows between the first and the last that one output row reads. */
+/* What windows alone need: the rows between the first and the last that one output row reads. Where
+ * windows of two rows in succession meet, rows are held over, and that their tensor lives in all
+ * steps of a run is true but for runs of so few rows that its reader is done before others begin.
+ * Short networks, where the search costs little, do without this. */
 static void read_windows(berth_searching_t *s) {
+  bool strict = s->result->exact;
   for (uint32_t i = 0; i < s->stream.node_count; i++) {
     const berth_stream_node_t *node = &s->stream.nodes[i];
     for (uint32_t e = node->edges; e < node[1].edges && node->step != BERTH_NOBODY; e++) {
       const berth_stream_edge_t *edge = &s->stream.edges[e];
       search_tensor_t *tensor = &s->tensors[edge->tensor];
-      uint32_t most = 0;
+      uint32_t most = 0, held = 0; /* the end of the last row's window */
       if (node->kind == BERTH_WHOLE || edge->window.extent == 0) {
         bool through = node->can_view || (node->kind == BERTH_ACCUMULATING && edge->input == 0);
         if (!through) most = edge->shape.rows;
+        tensor->stays = tensor->stays || (most > 1 && !strict);
       } else {
         uint32_t stride = node->output / ROWS_MOST + 1; /* fewer rows: a lower bound all the same */
         for (uint32_t row = 0; row < node->output; row += stride) {
           berth_stream_rows_t rows = berth_stream_read(node, edge, row, row + 1);
+          tensor->stays = tensor->stays || (rows.first < held && stride == 1 && !strict);
+          held = rows.last;
           if (rows.last > rows.first && rows.last - rows.first > most)
             most = rows.last - rows.first;
         }
@@ -129,7 +136,9 @@ static void read_skips(berth_searching_t *s) {
         if (last > first && last - first > most) most = last - first;
       }
       uint64_t bytes = berth_searching_rounded(s, (uint64_t)most * edge->shape.row_bytes);
-      if (bytes > tensor->least) tensor->least = bytes;
+      if (bytes <= tensor->least) continue;
+      tensor->least = bytes;
+      tensor->stays = !s->result->exact;
     }
   }
 }

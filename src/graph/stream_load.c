@@ -51,6 +51,33 @@ static uint64_t ring_bytes(const berth_searching_t *s, uint32_t tensor) {
   return berth_searching_rounded(s, (uint64_t)ring * s->network->tensors[tensor].row_bytes);
 }
 
+/* A tensor that the run makes, or of which it is given rows: it lives where the walk has found. */
+static void add_made(berth_searching_t *s, const berth_stream_run_t *run, uint32_t tensor) {
+  uint64_t bytes = ring_bytes(s, tensor);
+  bool known = s->measure.firsts[tensor] != BERTH_NOBODY;
+  s->sums[known ? s->measure.firsts[tensor] : run->first] += bytes;
+  s->sums[(known ? s->measure.lasts[tensor] : run->last) + 1] -= bytes; /* wraps: a difference */
+}
+
+/* The largest sum of all of these in one step. */
+static uint64_t most_made(berth_searching_t *s, const berth_stream_run_t *run) {
+  uint64_t sum = 0, most = 0;
+  for (uint32_t step = run->first; step <= run->last + 1; step++) s->sums[step] = 0;
+  for (uint32_t i = 0; i < s->stream.input_count; i++) {
+    const berth_stream_node_t *node = &s->stream.nodes[i];
+    if (node->active && s->tensors[node->tensor].pushed) add_made(s, run, node->tensor);
+  }
+  for (uint32_t step = run->first; step <= run->last; step++) {
+    const search_step_t *it = &s->steps[step];
+    for (uint32_t k = it->outputs; k < it->end; k++) add_made(s, run, s->operands[k]);
+  }
+  for (uint32_t step = run->first; step <= run->last; step++) {
+    sum += s->sums[step];
+    if (sum > most) most = sum;
+  }
+  return most;
+}
+
 /* ---- Walking -------------------------------------------------------------------------------- */
 
 /* Scratch and sums of a run. */
@@ -75,7 +102,7 @@ static uint64_t fixed_of(const berth_searching_t *s) {
   for (uint32_t step = run->first; step <= run->last; step++) {
     const search_step_t *it = &s->steps[step];
     const berth_stream_node_t *node = &s->stream.nodes[s->stream.input_count + step];
-    for (uint32_t k = it->outputs; k < it->end && node->is_whole && !node->is_view; k++) {
+    for (uint32_t k = it->outputs; k < it->end && node->is_whole && node->is_end; k++) {
       load += s->tensors[s->operands[k]].bytes;
     }
   }
@@ -98,6 +125,7 @@ uint64_t berth_searching_load(berth_searching_t *s, const berth_stream_run_t *ru
                               uint64_t enough) {
   s->cutoff = enough;
   s->fixed = 0;
+  for (uint32_t i = 0; i < s->tensor_count; i++) s->measure.firsts[i] = BERTH_NOBODY;
   s->measure.go_on = go_on;
   s->measure.user = s;
   berth_status_t status = berth_stream_measure(&s->stream, s->network, run, s->measure_memory,
@@ -106,15 +134,18 @@ uint64_t berth_searching_load(berth_searching_t *s, const berth_stream_run_t *ru
   if (status == BERTH_ERROR_CANCELLED) return least_load(s);
   if (status != BERTH_OK) return BERTH_STREAM_IMPOSSIBLE;
   uint64_t load = s->steps[run->first].live + scratch_of(s, run);
-  for (uint32_t i = 0; i < s->stream.input_count; i++) {
-    const berth_stream_node_t *node = &s->stream.nodes[i];
-    if (node->active && s->tensors[node->tensor].pushed) load += ring_bytes(s, node->tensor);
+  return load + most_made(s, run) - saved_by_overlaps(s);
+}
+
+/* The least load of a strip, after a change in it. */
+static void note_strip(berth_searching_t *s, uint32_t first, uint32_t last) {
+  size_t start = (size_t)first * s->width,
+         from = (last - first) & ~(size_t)(BERTH_STREAM_STRIP - 1);
+  uint64_t least = BERTH_STREAM_IMPOSSIBLE;
+  for (size_t i = from; i < from + BERTH_STREAM_STRIP && i < s->width; i++) {
+    if (s->loads[start + i] < least) least = s->loads[start + i];
   }
-  for (uint32_t step = run->first; step <= run->last; step++) {
-    const search_step_t *it = &s->steps[step];
-    for (uint32_t k = it->outputs; k < it->end; k++) load += ring_bytes(s, s->operands[k]);
-  }
-  return load - saved_by_overlaps(s);
+  s->mins[berth_searching_strip(s, first, last)] = least;
 }
 
 void berth_searching_walk(berth_searching_t *s, uint32_t first, uint32_t last, uint64_t enough) {
@@ -129,6 +160,7 @@ void berth_searching_walk(berth_searching_t *s, uint32_t first, uint32_t last, u
   berth_stream_run_t run = berth_searching_run(s, first, last, 1);
   uint64_t load = berth_searching_load(s, &run, enough);
   if (load <= enough || load > s->loads[index]) s->loads[index] = load;
+  note_strip(s, first, last);
   s->walked[index] = load <= enough || load == BERTH_STREAM_IMPOSSIBLE;
 }
 
@@ -136,14 +168,25 @@ void berth_searching_walk(berth_searching_t *s, uint32_t first, uint32_t last, u
 
 /* A lower bound for the runs that begin at one step, while the last one moves on. */
 typedef struct bound {
-  uint64_t inside; /* least bytes of what only the run sees */
-  uint64_t made;   /* bytes of what it makes and somebody later reads */
-  uint64_t dying;  /* bytes of what was there before and is read for the last time */
+  uint64_t inside;  /* least bytes of what only the run sees and lives in all of its steps, */
+  uint64_t passing; /* and of what else one step touches */
+  uint64_t made;    /* bytes of what it makes and somebody later reads */
+  uint64_t dying;   /* bytes of what was there before and is read for the last time */
   uint64_t scratch, sums;
 } bound_t;
 
+/* A tensor that only the run sees. */
+static void add_inside(bound_t *b, const search_tensor_t *tensor, uint64_t *touched) {
+  if (tensor->stays) {
+    b->inside += tensor->least;
+  } else {
+    *touched += tensor->least;
+  }
+}
+
 /* Moves the end of the runs that begin at `first` to `step`. */
 static void extend(const berth_searching_t *s, bound_t *b, uint32_t first, uint32_t step) {
+  uint64_t touched = 0;
   const search_step_t *it = &s->steps[step];
   const berth_stream_node_t *node = &s->stream.nodes[s->stream.input_count + step];
   b->sums += it->sums;
@@ -152,26 +195,28 @@ static void extend(const berth_searching_t *s, bound_t *b, uint32_t first, uint3
     const search_tensor_t *t = &s->tensors[s->operands[k]];
     bool stays = !t->goes && (t->last > step || node->kept); /* else nobody reads this one */
     b->made += stays ? t->bytes : 0;
-    b->inside += stays ? 0 : t->least;
+    if (!stays) add_inside(b, t, &touched);
   }
   for (uint32_t k = it->inputs; k < it->outputs; k++) {
     const search_tensor_t *t = &s->tensors[s->operands[k]];
     if (t->last != step) continue;
     bool before = t->made == BERTH_NOBODY || t->made < first;
     if (t->pushed) {
-      b->inside += t->least;
+      add_inside(b, t, &touched);
     } else if (before) {
       b->dying += t->bytes;
     } else if (!t->kept) {
       b->made -= t->bytes;
-      b->inside += t->least;
+      add_inside(b, t, &touched);
     }
   }
+  if (touched > b->passing) b->passing = touched;
 }
 
 static uint64_t bound_of(const berth_searching_t *s, const bound_t *b, uint32_t first) {
   uint64_t through = s->steps[first].live - b->dying;
-  return through + (b->dying > b->made ? b->dying : b->made) + b->inside + b->scratch + b->sums;
+  return through + (b->dying > b->made ? b->dying : b->made) + b->inside + b->passing + b->scratch +
+         b->sums;
 }
 
 /* Are all readers of the pushed inputs that a run reads in it? */
@@ -196,11 +241,13 @@ void berth_searching_bound(berth_searching_t *s) {
     bound_t bound = {0};
     for (uint32_t last = first; last < s->step_count && last - first < s->width; last++) {
       if (!s->steps[last].can_run) break;
+      s->steps[first].reach = last + 1;
       extend(s, &bound, first, last);
       if (!pushed_fit(s, first, last)) continue;
       size_t index = berth_searching_index(s, first, last);
       s->loads[index] = bound_of(s, &bound, first);
       s->walked[index] = false;
     }
+    for (uint32_t n = 0; n < s->width; n += BERTH_STREAM_STRIP) note_strip(s, first, first + n);
   }
 }

@@ -15,44 +15,34 @@
  *
  * Cost: for each piece, one look at each reader of what is made, and of the inputs if an end is.
  */
-#include "graph/stream.h"
+#include "graph/stream_measure.h"
 #include "plan/workspace.h"
 
 #define ASK_AFTER 16u /* pieces between two questions whether to go on */
 
-typedef struct measuring {
-  berth_stream_t *stream;
-  const berth_stream_run_t *run;
-  berth_stream_measure_t *measure;
-  uint32_t *starts;  /* index in `readers` of each node's first one, and an end */
-  uint32_t *readers; /* edges, by source */
-  uint32_t *rings;   /* of each node */
-  uint32_t reads[BERTH_STREAM_READS_MAX]; /* nodes before the run that it reads for the last time */
-  uint32_t read_count;
-  uint32_t made[BERTH_STREAM_OVERLAPS_MAX]; /* nodes of each overlap's tensors */
-  uint32_t read[BERTH_STREAM_OVERLAPS_MAX];
-  bool worse;      /* than when `go_on` was last asked: rings or distances */
-  uint32_t waited; /* pieces since then */
-} measuring_t;
-
-static void lay_out(measuring_t *m, berth_workspace_t *workspace) {
+static void lay_out(berth_measuring_t *m, berth_workspace_t *workspace) {
   const berth_stream_t *stream = m->stream;
   size_t nodes = stream->node_count;
   m->starts = berth_workspace_take(workspace, nodes + 1, sizeof *m->starts);
   m->rings = berth_workspace_take(workspace, nodes, sizeof *m->rings);
   m->readers = berth_workspace_take(workspace, stream->nodes[nodes].edges, sizeof *m->readers);
+  m->sums = berth_workspace_take(workspace, nodes + 1, sizeof *m->sums);
+  m->firsts = berth_workspace_take(workspace, nodes, sizeof *m->firsts);
+  m->lasts = berth_workspace_take(workspace, nodes, sizeof *m->lasts);
+  m->live = berth_workspace_take(workspace, nodes, sizeof *m->live);
+  m->is_live = berth_workspace_take(workspace, nodes, sizeof *m->is_live);
 }
 
 berth_status_t berth_stream_measure_workspace(const berth_stream_t *stream, size_t *bytes) {
   berth_stream_t copy = *stream;
-  measuring_t m = {.stream = &copy};
+  berth_measuring_t m = {.stream = &copy};
   berth_workspace_t workspace = berth_workspace_measure();
   lay_out(&m, &workspace);
   return berth_workspace_needed(&workspace, bytes);
 }
 
 /* The edges of each source, by counting. */
-static void index_readers(const measuring_t *m) {
+static void index_readers(const berth_measuring_t *m) {
   const berth_stream_t *stream = m->stream;
   uint32_t nodes = stream->node_count, edges = stream->nodes[nodes].edges;
   for (uint32_t i = 0; i <= nodes; i++) m->starts[i] = 0;
@@ -76,11 +66,8 @@ static uint32_t first_read(const berth_stream_node_t *reader, const berth_stream
   return berth_stream_needed(&edge->window, edge->shape, to, from, from + 1).first;
 }
 
-/* The first row of what `source` makes that some reader in the run still needs; all its rows if
- * nobody does. While `writer` makes its rows from `from` on, it still needs what they read;
- * BERTH_NOBODY: nobody is at work. `except`: this edge doesn't count. */
-static uint32_t first_needed(const measuring_t *m, uint32_t source, uint32_t writer, uint32_t from,
-                             uint32_t except) {
+uint32_t berth_measuring_first_needed(const berth_measuring_t *m, uint32_t source, uint32_t writer,
+                                      uint32_t from, uint32_t except) {
   const berth_stream_t *stream = m->stream;
   /* Rows through a RESHAPE are counted as its input's. */
   uint32_t first = stream->nodes[source].is_view ? UINT32_MAX : stream->nodes[source].output;
@@ -90,7 +77,7 @@ static uint32_t first_needed(const measuring_t *m, uint32_t source, uint32_t wri
     if (!reader->active || m->readers[i] == except) continue;
     uint32_t need = first;
     if (reader->is_view) {
-      need = first_needed(m, edge->reader, writer, from, except);
+      need = berth_measuring_first_needed(m, edge->reader, writer, from, except);
     } else if (edge->reader == writer) {
       need = first_read(reader, edge, from);
     } else if (reader->made < reader->rows) {
@@ -101,15 +88,13 @@ static uint32_t first_needed(const measuring_t *m, uint32_t source, uint32_t wri
   return first;
 }
 
-static void note_ring(measuring_t *m, uint32_t index, const berth_stream_piece_t *piece,
-                      const berth_stream_tensor_t *tensors) {
+static void note_ring(berth_measuring_t *m, uint32_t index, const berth_stream_piece_t *piece) {
   const berth_stream_node_t *node = &m->stream->nodes[index];
   if (node->is_whole) return;
-  uint32_t first = first_needed(m, index, BERTH_NOBODY, 0, BERTH_NOBODY);
+  uint32_t first = berth_measuring_first_needed(m, index, BERTH_NOBODY, 0, BERTH_NOBODY);
   if (first > piece->first_row) first = piece->first_row;
   uint32_t ring = piece->last_row - first;
   if (ring <= m->rings[index]) return;
-  m->measure->ring_bytes += (uint64_t)(ring - m->rings[index]) * tensors[node->tensor].row_bytes;
   m->rings[index] = ring;
   m->worse = true;
 }
@@ -117,7 +102,7 @@ static void note_ring(measuring_t *m, uint32_t index, const berth_stream_piece_t
 /* ---- Outputs over inputs --------------------------------------------------------------------- */
 
 /* Whole tensors from before that nobody after the run reads. */
-static void find_reads(measuring_t *m) {
+static void find_reads(berth_measuring_t *m) {
   const berth_stream_t *stream = m->stream;
   for (uint32_t i = 0; i < stream->node_count; i++) {
     const berth_stream_node_t *node = &stream->nodes[i];
@@ -129,7 +114,7 @@ static void find_reads(measuring_t *m) {
   }
 }
 
-static void find_overlaps(measuring_t *m) {
+static void find_overlaps(berth_measuring_t *m) {
   const berth_stream_t *stream = m->stream;
   find_reads(m);
   m->measure->overlap_count = 0;
@@ -148,7 +133,7 @@ static void find_overlaps(measuring_t *m) {
 }
 
 /* The one edge over which `reader` reads `source`; BERTH_NOBODY: there is none, or several. */
-static uint32_t own_edge(const measuring_t *m, uint32_t source, uint32_t reader) {
+static uint32_t own_edge(const berth_measuring_t *m, uint32_t source, uint32_t reader) {
   uint32_t found = BERTH_NOBODY;
   for (uint32_t i = m->starts[source]; i < m->starts[source + 1]; i++) {
     if (m->stream->edges[m->readers[i]].reader != reader) continue;
@@ -164,14 +149,15 @@ static int64_t bytes_of(const berth_stream_node_t *node, const berth_stream_tens
 
 /* What it means for an overlap that its output's rows up to `written` are there once those from
  * `from` on have been made. */
-static void note_rows(measuring_t *m, uint32_t index, uint32_t from, uint32_t written,
+static void note_rows(berth_measuring_t *m, uint32_t index, uint32_t from, uint32_t written,
                       const berth_stream_tensor_t *tensors) {
   berth_stream_overlap_t *overlap = &m->measure->overlaps[index];
   uint32_t made = m->made[index], source = m->read[index], own = own_edge(m, source, made);
   const berth_stream_node_t *node = &m->stream->nodes[made], *read = &m->stream->nodes[source];
   const berth_stream_edge_t *edge = own != BERTH_NOBODY ? &m->stream->edges[own] : NULL;
   bool in_step = edge != NULL && edge->in_step;
-  uint32_t first = first_needed(m, source, made, from, in_step ? own : BERTH_NOBODY);
+  uint32_t first =
+      berth_measuring_first_needed(m, source, made, from, in_step ? own : BERTH_NOBODY);
   int64_t distance = INT64_MAX;
   if (first < read->output) {
     distance = (int64_t)first * tensors[read->tensor].row_bytes -
@@ -185,11 +171,11 @@ static void note_rows(measuring_t *m, uint32_t index, uint32_t from, uint32_t wr
   m->worse = m->worse || distance < overlap->distance;
   if (distance < overlap->distance) overlap->distance = distance;
   if (!overlap->in_place) return;
-  overlap->in_place =
-      edge != NULL && edge->in_place && first_needed(m, source, made, from, own) >= written;
+  overlap->in_place = edge != NULL && edge->in_place &&
+                      berth_measuring_first_needed(m, source, made, from, own) >= written;
 }
 
-static void note_overlap(measuring_t *m, uint32_t index, const berth_stream_piece_t *piece,
+static void note_overlap(berth_measuring_t *m, uint32_t index, const berth_stream_piece_t *piece,
                          const berth_stream_tensor_t *tensors) {
   const berth_stream_node_t *node = &m->stream->nodes[m->made[index]];
   if (node->ordered) {
@@ -209,35 +195,44 @@ static uint32_t node_of(const berth_stream_t *stream, const berth_stream_piece_t
 }
 
 /* Asks whether to go on, if there is news. */
-static bool may_go_on(measuring_t *m) {
+static bool may_go_on(berth_measuring_t *m) {
   if (!m->worse || ++m->waited < ASK_AFTER || m->measure->go_on == NULL) return true;
   m->worse = false;
   m->waited = 0;
+  m->measure->ring_bytes = berth_measuring_most_live(m);
   return m->measure->go_on(m->measure->user, m->measure);
 }
 
+static void give(const berth_measuring_t *m, uint32_t index, uint32_t tensor, uint32_t ring) {
+  m->measure->rings[tensor] = ring;
+  if (m->measure->firsts == NULL || m->firsts[index] == BERTH_NOBODY) return;
+  m->measure->firsts[tensor] = m->firsts[index];
+  m->measure->lasts[tensor] = m->lasts[index];
+}
+
 /* The rings of all tensors that a node makes. */
-static void give_rings(const measuring_t *m, const berth_stream_network_t *network,
+static void give_rings(const berth_measuring_t *m, const berth_stream_network_t *network,
                        uint32_t index) {
   const berth_stream_node_t *node = &m->stream->nodes[index];
   uint32_t ring = node->is_view ? BERTH_STREAM_NOTHING : node->is_whole ? 0 : m->rings[index];
   if (ring == node->output) ring = 0;
   if (node->step == BERTH_NOBODY) {
-    m->measure->rings[node->tensor] = ring;
+    give(m, index, node->tensor, ring);
     return;
   }
   uint32_t op = network->order != NULL ? network->order[node->step] : node->step;
   berth_vector_t outputs = berth_model_operator(network->model, 0, op).outputs;
   for (uint32_t i = 0; i < outputs.count; i++) {
     int32_t tensor = berth_vector_int(outputs, i);
-    if (tensor >= 0) m->measure->rings[tensor] = ring;
+    if (tensor >= 0) give(m, index, (uint32_t)tensor, ring);
   }
 }
 
 berth_status_t berth_stream_measure(berth_stream_t *stream, const berth_stream_network_t *network,
                                     const berth_stream_run_t *run, void *memory,
                                     size_t workspace_bytes, berth_stream_measure_t *measure) {
-  measuring_t m = {.stream = stream, .run = run, .measure = measure};
+  berth_measuring_t m = {
+      .stream = stream, .tensors = network->tensors, .run = run, .measure = measure};
   berth_workspace_t workspace = berth_workspace_over(memory, workspace_bytes);
   lay_out(&m, &workspace);
   berth_status_t status = berth_workspace_status(&workspace);
@@ -245,6 +240,7 @@ berth_status_t berth_stream_measure(berth_stream_t *stream, const berth_stream_n
   if (status != BERTH_OK) return status;
   index_readers(&m);
   for (uint32_t i = 0; i < stream->node_count; i++) m.rings[i] = 0;
+  berth_measuring_begin_lives(&m);
   find_overlaps(&m);
   measure->pieces = 0;
   measure->ring_bytes = 0;
@@ -253,12 +249,14 @@ berth_status_t berth_stream_measure(berth_stream_t *stream, const berth_stream_n
   while (berth_stream_next(stream, &piece)) {
     uint32_t node = node_of(stream, &piece);
     if (piece.step != BERTH_NOBODY) measure->pieces++;
-    note_ring(&m, node, &piece, network->tensors);
+    note_ring(&m, node, &piece);
+    berth_measuring_note_lives(&m, node);
     for (uint32_t i = 0; i < measure->overlap_count; i++) {
       if (m.made[i] == node) note_overlap(&m, i, &piece, network->tensors);
     }
     if (!may_go_on(&m)) return BERTH_ERROR_CANCELLED;
   }
+  measure->ring_bytes = berth_measuring_most_live(&m);
   for (uint32_t i = 0; i < stream->node_count; i++) {
     if (stream->nodes[i].active) give_rings(&m, network, i);
   }

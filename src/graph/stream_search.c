@@ -21,6 +21,7 @@
 #define WORK_DEFAULT UINT64_C(3000000)
 #define LENGTH_MAX   256u /* most steps in one run */
 #define BLOCK_MAX    64u  /* most rows that are made at a time */
+#define STRICT_MOST  48u  /* most steps for which all bounds are strict; see read_windows */
 #define SLACK        32u  /* walks end where the load is 1/32 larger than anybody wants */
 
 /* ---- Memory --------------------------------------------------------------------------------- */
@@ -33,21 +34,26 @@ static berth_status_t lay_out(berth_searching_t *s, berth_workspace_t *memory) {
   s->run_room = s->step_count * BERTH_STREAM_CHOICES_MAX;
   s->tensors = berth_workspace_take(memory, s->tensor_count, sizeof *s->tensors);
   s->measure.rings = berth_workspace_take(memory, s->tensor_count, sizeof *s->measure.rings);
+  s->measure.firsts = berth_workspace_take(memory, s->tensor_count, sizeof *s->measure.firsts);
+  s->measure.lasts = berth_workspace_take(memory, s->tensor_count, sizeof *s->measure.lasts);
   s->steps = berth_workspace_take(memory, s->step_count, sizeof *s->steps);
   s->cuts = berth_workspace_take(memory, (size_t)s->step_count + 1, sizeof *s->cuts);
   s->loads = berth_workspace_take(memory, (size_t)s->step_count * s->width, sizeof *s->loads);
+  size_t strips = (s->width + BERTH_STREAM_STRIP - 1) / BERTH_STREAM_STRIP;
+  s->mins = berth_workspace_take(memory, s->step_count * strips, sizeof *s->mins);
   s->walked = berth_workspace_take(memory, (size_t)s->step_count * s->width, sizeof *s->walked);
   s->operands =
       berth_workspace_take(memory, berth_searching_operands(s->network), sizeof(uint32_t));
   s->runs = berth_workspace_take(memory, s->run_room, sizeof *s->runs);
   size_t nodes = (size_t)subgraph.inputs.count + s->step_count;
   s->need = berth_workspace_take(memory, nodes, sizeof *s->need);
+  s->sums = berth_workspace_take(memory, (size_t)s->step_count + 1, sizeof *s->sums);
   if (s->step_count == 0) return BERTH_OK;
   berth_status_t status =
       berth_stream_workspace(s->network, 0, s->step_count - 1, &s->stream_bytes);
   if (status != BERTH_OK) return status;
   s->stream_memory = berth_workspace_take(memory, s->stream_bytes, 1);
-  /* Readers and rings: an index for each operand, and two for each node. */
+  /* Indices for each operand and each node, fewer than an edge and a node have. */
   s->measure_bytes = s->stream_bytes;
   s->measure_memory = berth_workspace_take(memory, s->measure_bytes, 1);
   return BERTH_OK;
@@ -94,9 +100,9 @@ static uint64_t added(const berth_searching_t *s, aim_t aim, uint64_t value, uin
   return value + s->steps[last].calls - (first > 0 ? s->steps[first - 1].calls : 0) + 1;
 }
 
-/* The best path of those whose load is at most `budget`, by what is known of the loads so far.
- * True: there is one. */
-static bool sketch_path(berth_searching_t *s, aim_t aim, uint64_t budget) {
+/* The best path of those whose load is at most `budget`, by what is known of the loads so far; of
+ * LEAST_LOAD, none with runs beyond the guess. True: there is one. */
+static bool sketch_within(berth_searching_t *s, aim_t aim, uint64_t budget) {
   for (uint32_t i = 0; i <= s->step_count; i++) {
     s->cuts[i] = (search_cut_t){BERTH_STREAM_IMPOSSIBLE, 0, 0, false};
   }
@@ -119,7 +125,13 @@ static bool sketch_path(berth_searching_t *s, aim_t aim, uint64_t budget) {
     size_t index = berth_searching_index(s, i, i);
     uint64_t most = budget == BERTH_STREAM_IMPOSSIBLE ? budget : budget + 1;
     if (aim == LEAST_LOAD && end->value < most) most = end->value;
-    for (uint32_t j = i; j < s->step_count && j - i < s->width && s->steps[j].can_run; j++) {
+    if (aim == LEAST_LOAD && s->guess < most) most = s->guess + 1;
+    uint32_t reach = s->steps[i].reach; /* 0: no run begins here */
+    for (uint32_t j = i; j < reach; j++) {
+      if ((j - i) % BERTH_STREAM_STRIP == 0 && s->mins[berth_searching_strip(s, i, j)] >= most) {
+        j += BERTH_STREAM_STRIP - 1;
+        continue;
+      }
       uint64_t load = s->loads[index + (j - i)];
       if (load >= most) continue;
       if (s->stopped && !s->walked[index + (j - i)]) continue;
@@ -128,6 +140,22 @@ static bool sketch_path(berth_searching_t *s, aim_t aim, uint64_t budget) {
     }
   }
   return end->value != BERTH_STREAM_IMPOSSIBLE;
+}
+
+/* The smallest load hardly ever grows by much when a few runs have been walked. */
+static bool sketch_path(berth_searching_t *s, aim_t aim, uint64_t budget) {
+  for (;;) {
+    bool found = sketch_within(s, aim, budget);
+    if (aim != LEAST_LOAD) return found;
+    uint64_t load = s->cuts[s->step_count].load;
+    if (found && load <= s->guess) {
+      s->guess = load + load / 16;
+      return true;
+    }
+    if (s->guess == BERTH_STREAM_IMPOSSIBLE) return false;
+    s->guess += s->guess / 4 + s->align;
+    if (s->guess > s->total) s->guess = BERTH_STREAM_IMPOSSIBLE;
+  }
 }
 
 /* The path, with all its runs walked. Each walk goes no farther than until the run is known to be
@@ -229,7 +257,7 @@ berth_status_t berth_searching_open(berth_searching_t *s, void *workspace, size_
                                &s->stream);
   }
   if (status != BERTH_OK) return status;
-  *result = (berth_stream_result_t){.runs = s->runs, .exact = true};
+  *result = (berth_stream_result_t){.runs = s->runs, .exact = s->step_count <= STRICT_MOST};
   s->result = result;
   for (uint32_t i = 0; i < s->tensor_count; i++) s->measure.rings[i] = 0;
   if (s->step_count > 0) berth_searching_read(s);
@@ -244,6 +272,7 @@ berth_status_t berth_stream_search(const berth_stream_network_t *network,
   berth_status_t status = berth_searching_open(&s, workspace, workspace_bytes, result);
   if (status != BERTH_OK || s.step_count == 0) return status;
   berth_searching_bound(&s);
+  s.guess = BERTH_STREAM_IMPOSSIBLE;
   find_choices(&s);
   return BERTH_OK;
 }

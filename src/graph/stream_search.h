@@ -8,6 +8,7 @@
 #include "plan/workspace.h"
 
 #define BERTH_STREAM_IMPOSSIBLE UINT64_MAX /* a load: no such run */
+#define BERTH_STREAM_STRIP      8u         /* loads */
 
 /* What the search knows of a tensor of subgraph 0. */
 typedef struct search_tensor {
@@ -18,6 +19,8 @@ typedef struct search_tensor {
   bool kept;      /* a graph output */
   bool pushed;    /* a graph input that may come row by row */
   bool goes;      /* a graph output that may go row by row */
+  bool stays;     /* rows of it are held over from one row of a reader to the next: inside of a run,
+                     it lives in all steps */
 } search_tensor_t;
 
 typedef struct search_step {
@@ -27,6 +30,7 @@ typedef struct search_step {
   uint64_t calls;   /* of this and all earlier steps, if streamed */
   uint64_t whole;   /* load, if run whole */
   uint64_t extra;   /* bytes of called subgraphs' tensors */
+  uint32_t reach;   /* the longest run that begins with it ends before this step */
   uint32_t inputs;  /* index in `operands` of its different inputs in the arena; */
   uint32_t outputs; /*   of its outputs; */
   uint32_t end;     /*   of their end */
@@ -52,10 +56,14 @@ typedef struct berth_searching {
   search_step_t *steps;
   uint32_t *operands;
   uint32_t *need; /* scratch: of each node, rows that must be there */
+  uint64_t *sums; /* scratch: of each step, and an end */
   search_cut_t *cuts;
   uint64_t
-      *loads;   /* of the run of length n + 1 from step i: loads[i * width + n]; a bound, until */
-  bool *walked; /*   it was walked to its end */
+      *loads;     /* of the run of length n + 1 from step i: loads[i * width + n]; a bound, until */
+  bool *walked;   /*   it was walked to its end */
+  uint64_t *mins; /* the least of each BERTH_STREAM_STRIP of a step's loads: loads that are too
+                     large are passed over by the strip */
+  uint64_t guess; /* the smallest load is sought up to this one first */
   berth_stream_run_t *runs;
   uint32_t run_count, run_room;
   void *stream_memory, *measure_memory;
@@ -110,6 +118,13 @@ void berth_searching_read(berth_searching_t *s);
 
 /* ---- stream_load.c ----------------------------------------------------------------------------
  */
+
+/* Of the strip that the load at this index of step `first` is in: the index in `mins`. */
+static inline size_t berth_searching_strip(const berth_searching_t *s, uint32_t first,
+                                           uint32_t last) {
+  size_t strips = (s->width + BERTH_STREAM_STRIP - 1) / BERTH_STREAM_STRIP;
+  return first * strips + (last - first) / BERTH_STREAM_STRIP;
+}
 
 /* Fills `loads` with lower bounds; IMPOSSIBLE for what is no run. */
 void berth_searching_bound(berth_searching_t *s);

@@ -51,6 +51,9 @@ static berth_status_t read_network(berth_streaming_t *s, const berth_subject_t *
   size_t buffers = (size_t)subject->problem.buffer_count + (size_t)steps * BERTH_SCRATCH_MAX;
   s->tensors = berth_streaming_take(s, tensors, sizeof *s->tensors);
   s->rings = berth_streaming_take(s, tensors, sizeof *s->rings);
+  s->firsts = berth_streaming_take(s, tensors, sizeof *s->firsts);
+  s->lasts = berth_streaming_take(s, tensors, sizeof *s->lasts);
+  s->scratch_of = berth_streaming_take(s, (size_t)steps * BERTH_SCRATCH_MAX, sizeof *s->scratch_of);
   s->buffer_of = berth_streaming_take(s, tensors, sizeof *s->buffer_of);
   s->step_of = berth_streaming_take(s, steps, sizeof *s->step_of);
   s->buffers = berth_streaming_take(s, buffers, sizeof *s->buffers);
@@ -60,7 +63,7 @@ static berth_status_t read_network(berth_streaming_t *s, const berth_subject_t *
       berth_streaming_take(s, (size_t)steps * BERTH_STREAM_OVERLAPS_MAX, sizeof *s->overlaps);
   s->pairs = /* two for each overlap, or one for each of 32 inputs */
       berth_streaming_take(s, (size_t)steps * 2 * BERTH_STREAM_OVERLAPS_MAX, sizeof *s->pairs);
-  if (s->memory_count != 9) return BERTH_ERROR_MEMORY;
+  if (s->memory_count != 12) return BERTH_ERROR_MEMORY;
   status = compare_sizes(s, subject, complaint);
   if (status != BERTH_OK) return status;
   for (uint32_t i = 0; i < tensors; i++) {

@@ -61,6 +61,10 @@ typedef struct berth_streaming {
   berth_stream_plan_t plan; /* the one that was chosen */
   berth_stream_run_t *runs;
   uint32_t *rings;
+  uint32_t *firsts,
+      *lasts;           /* of each tensor that lives within a run: steps; BERTH_NOBODY: others */
+  uint32_t *scratch_of; /* of each operator and part of its scratch: the buffer, which those of a
+                           run share; UINT32_MAX: none */
   berth_stream_overlap_t *overlaps; /* of all its runs */
   uint32_t overlap_count;
 

@@ -11,7 +11,7 @@ static uint32_t rings_of(const berth_streaming_t *s, const berth_stream_run_t *r
   for (uint32_t i = 0; i < all && count < room; i++) {
     if (s->rings[i] == 0 || s->buffer_of[i] == UINT32_MAX) continue;
     const berth_buffer_t *buffer = &s->buffers[s->buffer_of[i]];
-    if (buffer->first == run->first && buffer->last == run->last) tensors[count++] = i;
+    if (buffer->first >= run->first && buffer->last <= run->last) tensors[count++] = i;
   }
   return count;
 }

@@ -1,9 +1,8 @@
 /* A streamed plan as a planning problem: rings instead of tensors, lifetimes as wide as runs, and
  * pairs for rows that may lie over rows.
  *
- * All steps of a run happen at once, piece by piece, so what is live in one of them is live in all.
- * Only the scratch of a single call is not: each operator's keeps its own step, so that the planner
- * lets them share.
+ * All steps of a run happen at once, piece by piece, so what is live in one of them is live in all,
+ * but for tensors whose rows are forgotten before others have their turn (berth_stream_measure_t).
  */
 #include "host/streaming.h"
 #include "plan/round.h"
@@ -30,9 +29,10 @@ static berth_operator_t operator_at(const berth_streaming_t *s, uint32_t step) {
 static berth_status_t measure_runs(berth_streaming_t *s) {
   uint32_t tensors = berth_model_subgraph(s->network.model, 0).tensor_count;
   memset(s->rings, 0, tensors * sizeof *s->rings);
+  for (uint32_t i = 0; i < tensors; i++) s->firsts[i] = s->lasts[i] = BERTH_NOBODY;
   s->overlap_count = 0;
   for (uint32_t i = 0; i < s->plan.run_count; i++) {
-    berth_stream_measure_t measure = {.rings = s->rings};
+    berth_stream_measure_t measure = {.rings = s->rings, .firsts = s->firsts, .lasts = s->lasts};
     berth_status_t status = berth_stream_measure(&s->stream, &s->network, &s->plan.runs[i],
                                                  s->measure_memory, s->measure_bytes, &measure);
     if (status != BERTH_OK) return status;
@@ -53,51 +53,74 @@ static void widen(const berth_streaming_t *s, berth_buffer_t *buffer) {
   if (run != NULL) buffer->last = run->last;
 }
 
-static bool is_output(const berth_streaming_t *s, uint32_t tensor) {
-  return berth_vector_holds(berth_model_subgraph(s->network.model, 0).outputs, tensor);
-}
-
 /* A tensor of the main subgraph, as the plan has it. */
 static void fit_tensor(const berth_streaming_t *s, const berth_graph_tensor_t *info,
                        berth_buffer_t *buffer, berth_label_t *label, uint32_t align) {
   uint32_t ring = s->rings[info->tensor];
   widen(s, buffer);
+  if (s->firsts[info->tensor] != BERTH_NOBODY) {
+    buffer->first = s->firsts[info->tensor];
+    buffer->last = s->lasts[info->tensor];
+  }
   if (ring == 0) return;
   label->bytes = 0;
   if (ring != BERTH_STREAM_NOTHING) {
     label->bytes = (uint64_t)ring * s->tensors[info->tensor].row_bytes;
   }
   buffer->size = berth_round_up(label->bytes, align);
-  uint32_t at = info->producer != BERTH_NOBODY ? s->step_of[info->producer] : info->last;
-  const berth_stream_run_t *run = berth_streaming_run_at(s, at);
-  if (run == NULL) return;
-  buffer->first = run->first;
-  if (is_output(s, info->tensor) || info->producer == BERTH_NOBODY) buffer->last = run->last;
+}
+
+/* Scratch that operators of a run use in one call each is the same memory for all of them, apart
+ * from everything that lives in the run: the runtime places it so. */
+static uint32_t scratch_shared_in(const berth_streaming_t *s, const berth_stream_run_t *run,
+                                  uint32_t step, uint32_t part) {
+  for (uint32_t other = run->first; other < step; other++) {
+    uint32_t op = s->network.order != NULL ? s->network.order[other] : other;
+    uint32_t buffer = s->scratch_of[op * BERTH_SCRATCH_MAX + part];
+    bool sums = part == 0 && s->network.contracts[op].kind == BERTH_ACCUMULATING;
+    if (buffer != UINT32_MAX && !sums) return buffer;
+  }
+  return UINT32_MAX;
+}
+
+static void add_part(berth_streaming_t *s, uint32_t step, uint32_t part, uint64_t bytes, bool sums,
+                     uint32_t align) {
+  uint32_t op = s->network.order != NULL ? s->network.order[step] : step;
+  const berth_stream_run_t *run = berth_streaming_run_at(s, step);
+  uint32_t *index = &s->scratch_of[op * BERTH_SCRATCH_MAX + part];
+  *index = run != NULL && !sums ? scratch_shared_in(s, run, step, part) : UINT32_MAX;
+  if (*index != UINT32_MAX) {
+    berth_label_t *label = &s->labels[*index];
+    if (bytes > label->bytes) label->bytes = bytes;
+    s->buffers[*index].size = berth_round_up(label->bytes, align);
+    return;
+  }
+  *index = s->buffer_count++;
+  berth_operator_t info = operator_at(s, step);
+  s->buffers[*index] = berth_buffer(berth_round_up(bytes, align), run != NULL ? run->first : step,
+                                    run != NULL ? run->last : step);
+  s->buffers[*index].align = align;
+  s->labels[*index] = (berth_label_t){.name = berth_operator_name(&info),
+                                      .bytes = bytes,
+                                      .subgraph = BERTH_NOBODY,
+                                      .tensor = BERTH_NOBODY,
+                                      .kind = BERTH_KIND_SCRATCH,
+                                      .has_kind = true,
+                                      .op_subgraph = 0,
+                                      .op = op,
+                                      .part = part};
 }
 
 static void add_scratch(berth_streaming_t *s, uint32_t step, uint32_t align) {
   uint32_t op = s->network.order != NULL ? s->network.order[step] : step;
   const berth_contract_t *contract = &s->network.contracts[op];
-  const berth_stream_run_t *run = berth_streaming_run_at(s, step);
-  berth_operator_t info = operator_at(s, step);
+  bool in_run = berth_streaming_run_at(s, step) != NULL;
   for (uint32_t i = 0; i < BERTH_SCRATCH_MAX; i++) {
-    bool sums = i == 0 && run != NULL && contract->kind == BERTH_ACCUMULATING;
+    bool sums = i == 0 && in_run && contract->kind == BERTH_ACCUMULATING;
     uint64_t bytes = contract->scratch[i];
     if (sums && contract->accumulator > bytes) bytes = contract->accumulator;
-    if (bytes == 0) continue;
-    berth_buffer_t *buffer = &s->buffers[s->buffer_count];
-    *buffer = berth_buffer(berth_round_up(bytes, align), sums ? run->first : step,
-                           sums ? run->last : step);
-    buffer->align = align;
-    s->labels[s->buffer_count++] = (berth_label_t){.name = berth_operator_name(&info),
-                                                   .bytes = bytes,
-                                                   .subgraph = BERTH_NOBODY,
-                                                   .tensor = BERTH_NOBODY,
-                                                   .kind = BERTH_KIND_SCRATCH,
-                                                   .has_kind = true,
-                                                   .op_subgraph = 0,
-                                                   .op = op,
-                                                   .part = i};
+    s->scratch_of[op * BERTH_SCRATCH_MAX + i] = UINT32_MAX;
+    if (bytes > 0) add_part(s, step, i, bytes, sums, align);
   }
 }
 

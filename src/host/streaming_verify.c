@@ -28,9 +28,8 @@ typedef struct following {
   berth_complaint_t *complaint;
   uint32_t *owners; /* of each granule */
   uint64_t granules;
-  uint64_t granule;  /* bytes */
-  uint32_t *names;   /* number of row 0 of each tensor; row r is names + r */
-  uint32_t *scratch; /* of each operator and part: its buffer, or UINT32_MAX */
+  uint64_t granule; /* bytes */
+  uint32_t *names;  /* number of row 0 of each tensor; row r is names + r */
   const berth_stream_piece_t *piece;
 } following_t;
 
@@ -171,8 +170,8 @@ static berth_status_t look_at_input(const following_t *f, const berth_operator_t
 static berth_status_t use_scratch(const following_t *f, uint32_t op, bool sums, bool begins,
                                   bool after) {
   for (uint32_t i = 0; i < BERTH_SCRATCH_MAX; i++) {
-    uint32_t index = f->scratch[op * BERTH_SCRATCH_MAX + i];
-    if (index == UINT32_MAX) continue;
+    uint32_t index = f->s->scratch_of[op * BERTH_SCRATCH_MAX + i];
+    if (index == UINT32_MAX || index >= f->s->buffer_count) continue; /* in no file: not placed */
     uint64_t offset = f->placements[index].offset, bytes = f->s->buffers[index].size;
     uint32_t name = UINT32_MAX - index;
     if (!after && (begins || !sums || i > 0)) fill(f, offset, bytes, name);
@@ -383,28 +382,19 @@ berth_status_t berth_streaming_verify(berth_streaming_t *s, const berth_placemen
     berth_complain(complaint, "%s: is too large for a streamed plan to be checked", s->path);
     return BERTH_ERROR_UNSUPPORTED;
   }
-  size_t parts = (size_t)subgraph.operator_count * BERTH_SCRATCH_MAX;
   f.owners = calloc((size_t)f.granules, sizeof *f.owners);
   f.names = calloc((size_t)subgraph.tensor_count + 1, sizeof *f.names);
-  f.scratch = calloc(parts + 1, sizeof *f.scratch);
   berth_status_t status = BERTH_ERROR_MEMORY;
   berth_complain(complaint, "%s: out of memory", s->path);
-  if (f.owners != NULL && f.names != NULL && f.scratch != NULL) {
+  if (f.owners != NULL && f.names != NULL) {
     uint32_t next = NOBODYS + 1;
     for (uint32_t i = 0; i < subgraph.tensor_count; i++) {
       f.names[i] = next;
       next += s->tensors[i].rows;
     }
-    for (size_t i = 0; i < parts; i++) f.scratch[i] = UINT32_MAX;
-    for (uint32_t i = 0; i < s->buffer_count; i++) {
-      const berth_label_t *label = &s->labels[i];
-      if (label->kind != BERTH_KIND_SCRATCH || label->op_subgraph != 0) continue;
-      f.scratch[label->op * BERTH_SCRATCH_MAX + label->part] = i;
-    }
     status = follow_plan(&f);
   }
   free(f.owners);
   free(f.names);
-  free(f.scratch);
   return status;
 }

@@ -4,7 +4,9 @@
  * written, and no larger than from the first row that will be read to the last one written (of
  * operators with several outputs, the largest of theirs). An overlap's distance is the largest at
  * which no byte that will still be read is written, found by trying every one. Where an operator
- * goes through an input and its output in step, that is tried for every number of bytes written.
+ * goes through an input and its output in step, that is tried for every number of bytes written. A
+ * tensor's lifetime is that of the pieces from one that writes a row of it to the last one that
+ * reads this row.
  */
 #include "graph/row_network.h"
 
@@ -21,6 +23,7 @@ typedef struct record {
   berth_stream_run_t run;
   berth_stream_t stream;
   event_t events[EVENTS_MAX];
+  uint32_t steps[EVENTS_MAX]; /* of each piece */
   uint32_t count, pieces, step;
 } record_t;
 
@@ -89,6 +92,12 @@ static void note_ordered(record_t *r, const berth_stream_piece_t *whole) {
   }
 }
 
+static uint32_t first_reader(const record_t *r, uint32_t tensor) {
+  uint32_t step = 0;
+  while (!berth_vector_holds(berth_model_operator(&r->it->model, 0, step).inputs, tensor)) step++;
+  return step;
+}
+
 /* Walks the run and writes down what happens. What a piece reads is noted before and after what it
  * writes, since it may write while it reads. */
 static void walk(record_t *r) {
@@ -106,7 +115,8 @@ static void walk(record_t *r) {
       note_writes(r, &piece);
       if (contract != NULL) note_reads(r, &piece, false);
     }
-    r->pieces++;
+    assert_true(r->pieces < EVENTS_MAX);
+    r->steps[r->pieces++] = piece.step != BERTH_NOBODY ? piece.step : first_reader(r, piece.input);
   }
 }
 
@@ -194,6 +204,28 @@ static bool distance_works(const record_t *r, uint32_t made, uint32_t read, int6
   return true;
 }
 
+/* The least and the largest step of the pieces while some row of the tensor is needed. */
+static void check_lifetime(const record_t *r, uint32_t tensor, uint32_t first, uint32_t last,
+                           bool exactly) {
+  uint32_t least = UINT32_MAX, most = 0;
+  for (uint32_t i = 0; i < r->count; i++) {
+    const event_t *event = &r->events[i];
+    if (event->tensor != tensor || !event->written) continue;
+    uint32_t end = event->piece;
+    for (uint32_t k = i + 1; k < r->count; k++) {
+      const event_t *later = &r->events[k];
+      bool same = later->tensor == tensor && later->row == event->row && !later->written;
+      if (same && later->piece > end) end = later->piece;
+    }
+    for (uint32_t piece = event->piece; piece <= end; piece++) {
+      if (r->steps[piece] < least) least = r->steps[piece];
+      if (r->steps[piece] > most) most = r->steps[piece];
+    }
+  }
+  assert_true(first <= least && last >= most && first >= r->run.first && last <= r->run.last);
+  if (exactly) assert_true(first == least && last == most);
+}
+
 static bool makes_one(const record_t *r, uint32_t tensor) {
   for (uint32_t step = r->run.first; step <= r->run.last; step++) {
     berth_vector_t outputs = berth_model_operator(&r->it->model, 0, step).outputs;
@@ -225,15 +257,19 @@ static void check_run(record_t *r, const berth_stream_run_t *run) {
   size_t bytes;
   assert_int_equal(berth_stream_measure_workspace(&r->stream, &bytes), BERTH_OK);
   void *memory = malloc(bytes + 1);
-  uint32_t rings[NETWORK_TENSORS];
-  for (int i = 0; i < NETWORK_TENSORS; i++) rings[i] = UINT32_MAX - 1;
-  berth_stream_measure_t measure = {.rings = rings};
+  uint32_t rings[NETWORK_TENSORS], firsts[NETWORK_TENSORS], lasts[NETWORK_TENSORS];
+  for (int i = 0; i < NETWORK_TENSORS; i++) rings[i] = UINT32_MAX - 1, firsts[i] = UINT32_MAX;
+  berth_stream_measure_t measure = {.rings = rings, .firsts = firsts, .lasts = lasts};
   assert_int_equal(berth_stream_measure(&r->stream, &r->it->network, run, memory, bytes, &measure),
                    BERTH_OK);
   free(memory);
   walk(r);
   for (uint32_t i = 0; i < r->it->tensor_count; i++) {
-    if (rings[i] == UINT32_MAX - 1 || rings[i] == BERTH_STREAM_NOTHING || rings[i] == 0) continue;
+    if (rings[i] == UINT32_MAX - 1 || rings[i] == BERTH_STREAM_NOTHING) continue;
+    bool followed = firsts[i] != UINT32_MAX;
+    if (followed) check_lifetime(r, i, firsts[i], lasts[i], makes_one(r, i));
+    if (rings[i] == 0) continue;
+    assert_true(followed);
     assert_true(rings[i] < r->it->tensors[i].rows);
     assert_true(ring_works(r, i, rings[i]));
     if (makes_one(r, i)) assert_int_equal(rings[i], span_of(r, i));

@@ -16,7 +16,7 @@ typedef struct search {
   void *graph_memory, *stream_memory, *measure_memory;
   size_t measure_bytes;
   berth_stream_t stream;
-  uint32_t rings[NETWORK_TENSORS];
+  uint32_t rings[NETWORK_TENSORS], firsts[NETWORK_TENSORS], lasts[NETWORK_TENSORS];
   berth_stream_measure_t measure;
   uint64_t runs[MOST_OPS][MOST_OPS]; /* load of each interval; UINT64_MAX: it can be no run */
   uint64_t whole[MOST_OPS];
@@ -113,13 +113,23 @@ static uint64_t ring_bytes(const search_t *s, uint32_t tensor) {
   return rounded((uint64_t)s->rings[tensor] * s->it.tensors[tensor].row_bytes);
 }
 
+/* Adds what a run keeps of a tensor to the steps in which it lives. */
+static void live_in(const search_t *s, const berth_stream_run_t *run, uint32_t t, uint64_t *sums) {
+  bool known = s->firsts[t] != UINT32_MAX;
+  uint32_t last = known ? s->lasts[t] : run->last;
+  for (uint32_t step = known ? s->firsts[t] : run->first; step <= last; step++) {
+    sums[step] += ring_bytes(s, t);
+  }
+}
+
 static uint64_t load_of_blocks(search_t *s, uint32_t first, uint32_t last, uint32_t block,
                                bool push) {
   for (uint32_t step = first; step <= last; step++) {
     berth_operator_t op = berth_model_operator(&s->it.model, 0, step);
     if (!berth_stream_can_run(&s->it.model, &op, &s->it.contracts[step])) return UINT64_MAX;
   }
-  uint64_t load = live_before(s, first, push), scratch = 0;
+  uint64_t load = live_before(s, first, push), scratch = 0, sums[MOST_OPS] = {0};
+  for (uint32_t t = 0; t < s->it.tensor_count; t++) s->firsts[t] = UINT32_MAX;
   berth_stream_run_t run = {first, last, block, push ? UINT32_MAX : 0, false};
   assert_int_equal(berth_stream_measure(&s->stream, &s->it.network, &run, s->measure_memory,
                                         s->measure_bytes, &s->measure),
@@ -128,7 +138,7 @@ static uint64_t load_of_blocks(search_t *s, uint32_t first, uint32_t last, uint3
     const berth_graph_tensor_t *info = tensor_of(s, t);
     if (!has_memory(s, t)) continue;
     bool made = info->producer != BERTH_NOBODY && info->producer >= first && info->producer <= last;
-    if (made) load += ring_bytes(s, t);
+    if (made) live_in(s, &run, t, sums);
     if (!push || !may_be_pushed(s, t)) continue;
     uint32_t within = 0, outside = 0;
     for (uint32_t step = 0; step < s->it.op_count; step++) {
@@ -137,8 +147,11 @@ static uint64_t load_of_blocks(search_t *s, uint32_t first, uint32_t last, uint3
       outside += step < first || step > last;
     }
     if (within > 0 && outside > 0) return UINT64_MAX;
-    if (within > 0) load += ring_bytes(s, t);
+    if (within > 0) live_in(s, &run, t, sums);
   }
+  uint64_t most = 0;
+  for (uint32_t step = first; step <= last; step++) most = sums[step] > most ? sums[step] : most;
+  load += most;
   for (uint32_t step = first; step <= last; step++) {
     const berth_contract_t *contract = &s->it.contracts[step];
     uint64_t once = contract->scratch[0];
@@ -206,7 +219,7 @@ static void open_search(search_t *s, uint64_t seed) {
                    BERTH_OK);
   assert_int_equal(berth_stream_measure_workspace(&s->stream, &s->measure_bytes), BERTH_OK);
   s->measure_memory = malloc(s->measure_bytes + 1);
-  s->measure = (berth_stream_measure_t){.rings = s->rings};
+  s->measure = (berth_stream_measure_t){.rings = s->rings, .firsts = s->firsts, .lasts = s->lasts};
 }
 
 static void close_search(search_t *s) {
