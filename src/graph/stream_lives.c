@@ -12,9 +12,9 @@
  */
 #include "graph/stream_measure.h"
 
-/* Is it forgotten by the end of the run, and has it memory? */
+/* Has it memory, and is it, or maybe one of several tensors, forgotten by the end of the run? */
 static bool is_followed(const berth_stream_node_t *node) {
-  return node->active && !node->is_view && !(node->is_end && node->is_whole);
+  return node->active && !node->is_view && !(node->is_end && node->is_whole && node->single);
 }
 
 void berth_measuring_begin_lives(berth_measuring_t *m) {
@@ -73,8 +73,9 @@ uint64_t berth_measuring_most_live(const berth_measuring_t *m) {
   for (uint32_t i = 0; i < m->stream->node_count; i++) {
     const berth_stream_node_t *node = &m->stream->nodes[i];
     if (m->firsts[i] == BERTH_NOBODY || node->tensor == BERTH_NOBODY) continue;
+    if (node->is_end && node->is_whole) continue; /* of several, the first may last */
     uint32_t rows = node->is_whole ? node->output : m->rings[i];
-    uint64_t bytes = (uint64_t)rows * m->tensors[node->tensor].row_bytes;
+    uint64_t bytes = (uint64_t)rows * m->network->tensors[node->tensor].row_bytes;
     m->sums[m->firsts[i] - run->first] += bytes;
     m->sums[m->lasts[i] + 1 - run->first] -= bytes; /* wraps: a difference */
   }

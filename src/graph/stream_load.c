@@ -103,7 +103,9 @@ static uint64_t fixed_of(const berth_searching_t *s) {
     const search_step_t *it = &s->steps[step];
     const berth_stream_node_t *node = &s->stream.nodes[s->stream.input_count + step];
     for (uint32_t k = it->outputs; k < it->end && node->is_whole && node->is_end; k++) {
-      load += s->tensors[s->operands[k]].bytes;
+      const search_tensor_t *tensor = &s->tensors[s->operands[k]];
+      bool inner = !node->single && node->kind == BERTH_ROW_LOCAL;
+      if (!inner || tensor->kept || tensor->last > run->last) load += tensor->bytes;
     }
   }
   return load;
@@ -193,7 +195,8 @@ static void extend(const berth_searching_t *s, bound_t *b, uint32_t first, uint3
   if (it->sums == 0 && it->scratch > b->scratch) b->scratch = it->scratch;
   for (uint32_t k = it->outputs; k < it->end; k++) {
     const search_tensor_t *t = &s->tensors[s->operands[k]];
-    bool stays = !t->goes && (t->last > step || node->kept); /* else nobody reads this one */
+    bool kept = t->kept || (node->kept && (node->single || node->kind != BERTH_ROW_LOCAL));
+    bool stays = !t->goes && (t->last > step || kept); /* else nobody reads this one */
     b->made += stays ? t->bytes : 0;
     if (!stays) add_inside(b, t, &touched);
   }

@@ -90,7 +90,8 @@ uint32_t berth_measuring_first_needed(const berth_measuring_t *m, uint32_t sourc
 
 static void note_ring(berth_measuring_t *m, uint32_t index, const berth_stream_piece_t *piece) {
   const berth_stream_node_t *node = &m->stream->nodes[index];
-  if (node->is_whole) return;
+  bool some = node->kind == BERTH_ROW_LOCAL && !node->single; /* may have a ring */
+  if (node->is_whole && !some) return;
   uint32_t first = berth_measuring_first_needed(m, index, BERTH_NOBODY, 0, BERTH_NOBODY);
   if (first > piece->first_row) first = piece->first_row;
   uint32_t ring = piece->last_row - first;
@@ -114,20 +115,54 @@ static void find_reads(berth_measuring_t *m) {
   }
 }
 
+/* The outputs of the operator that a node is. */
+static berth_vector_t outputs_of(const berth_measuring_t *m, uint32_t index) {
+  uint32_t step = m->stream->nodes[index].step;
+  uint32_t op = m->network->order != NULL ? m->network->order[step] : step;
+  return berth_model_operator(m->network->model, 0, op).outputs;
+}
+
+/* Does somebody after the run want a tensor that the node makes? Of several, each may differ. */
+static bool lasts(const berth_measuring_t *m, uint32_t index, uint32_t tensor) {
+  const berth_stream_node_t *node = &m->stream->nodes[index];
+  const berth_stream_network_t *network = m->network;
+  if (!node->is_end || node->single || node->kind != BERTH_ROW_LOCAL) return node->is_end;
+  berth_subgraph_t subgraph = berth_model_subgraph(network->model, 0);
+  if (berth_vector_holds(subgraph.outputs, tensor)) return true;
+  for (uint32_t step = m->run->last + 1; step < subgraph.operator_count; step++) {
+    uint32_t op = network->order != NULL ? network->order[step] : step;
+    if (berth_vector_holds(berth_model_operator(network->model, 0, op).inputs, tensor)) return true;
+  }
+  return false;
+}
+
+/* A whole tensor that node `index` makes may lie over each of those that the run reads last. */
+static void add_overlaps(berth_measuring_t *m, uint32_t index, uint32_t tensor) {
+  for (uint32_t k = 0; k < m->read_count; k++) {
+    if (m->measure->overlap_count == BERTH_STREAM_OVERLAPS_MAX) return;
+    uint32_t count = m->measure->overlap_count++;
+    m->made[count] = index;
+    m->read[count] = m->reads[k];
+    m->measure->overlaps[count] =
+        (berth_stream_overlap_t){tensor, m->stream->nodes[m->reads[k]].tensor, INT64_MAX, true};
+  }
+}
+
 static void find_overlaps(berth_measuring_t *m) {
   const berth_stream_t *stream = m->stream;
   find_reads(m);
   m->measure->overlap_count = 0;
-  for (uint32_t i = 0; i < stream->node_count; i++) {
+  for (uint32_t i = 0; i < stream->node_count && m->read_count > 0; i++) {
     const berth_stream_node_t *node = &stream->nodes[i];
-    if (!node->active || !node->is_end || !node->is_whole || !node->single) continue;
-    for (uint32_t k = 0; k < m->read_count; k++) {
-      if (m->measure->overlap_count == BERTH_STREAM_OVERLAPS_MAX) return;
-      uint32_t count = m->measure->overlap_count++;
-      m->made[count] = i;
-      m->read[count] = m->reads[k];
-      m->measure->overlaps[count] = (berth_stream_overlap_t){
-          node->tensor, stream->nodes[m->reads[k]].tensor, INT64_MAX, true};
+    if (!node->active || !node->is_end || !node->is_whole) continue;
+    if (node->single) {
+      add_overlaps(m, i, node->tensor);
+      continue;
+    }
+    berth_vector_t outputs = outputs_of(m, i);
+    for (uint32_t k = 0; k < outputs.count && node->kind == BERTH_ROW_LOCAL; k++) {
+      int32_t tensor = berth_vector_int(outputs, k);
+      if (tensor >= 0 && lasts(m, i, (uint32_t)tensor)) add_overlaps(m, i, (uint32_t)tensor);
     }
   }
 }
@@ -143,17 +178,18 @@ static uint32_t own_edge(const berth_measuring_t *m, uint32_t source, uint32_t r
   return found;
 }
 
-static int64_t bytes_of(const berth_stream_node_t *node, const berth_stream_tensor_t *tensors) {
-  return (int64_t)node->output * tensors[node->tensor].row_bytes;
+/* Bytes of a tensor that a node makes. */
+static int64_t bytes_of(const berth_measuring_t *m, uint32_t node, uint32_t tensor) {
+  return (int64_t)m->stream->nodes[node].output * m->network->tensors[tensor].row_bytes;
 }
 
 /* What it means for an overlap that its output's rows up to `written` are there once those from
  * `from` on have been made. */
-static void note_rows(berth_measuring_t *m, uint32_t index, uint32_t from, uint32_t written,
-                      const berth_stream_tensor_t *tensors) {
+static void note_rows(berth_measuring_t *m, uint32_t index, uint32_t from, uint32_t written) {
+  const berth_stream_tensor_t *tensors = m->network->tensors;
   berth_stream_overlap_t *overlap = &m->measure->overlaps[index];
   uint32_t made = m->made[index], source = m->read[index], own = own_edge(m, source, made);
-  const berth_stream_node_t *node = &m->stream->nodes[made], *read = &m->stream->nodes[source];
+  const berth_stream_node_t *read = &m->stream->nodes[source];
   const berth_stream_edge_t *edge = own != BERTH_NOBODY ? &m->stream->edges[own] : NULL;
   bool in_step = edge != NULL && edge->in_step;
   uint32_t first =
@@ -161,10 +197,10 @@ static void note_rows(berth_measuring_t *m, uint32_t index, uint32_t from, uint3
   int64_t distance = INT64_MAX;
   if (first < read->output) {
     distance = (int64_t)first * tensors[read->tensor].row_bytes -
-               (int64_t)written * tensors[node->tensor].row_bytes;
+               (int64_t)written * tensors[overlap->made].row_bytes;
   }
   if (in_step) {
-    int64_t most = bytes_of(read, tensors) - bytes_of(node, tensors);
+    int64_t most = bytes_of(m, source, overlap->read) - bytes_of(m, made, overlap->made);
     if (most > 0) most = 0;
     if (most < distance) distance = most;
   }
@@ -175,15 +211,14 @@ static void note_rows(berth_measuring_t *m, uint32_t index, uint32_t from, uint3
                       berth_measuring_first_needed(m, source, made, from, own) >= written;
 }
 
-static void note_overlap(berth_measuring_t *m, uint32_t index, const berth_stream_piece_t *piece,
-                         const berth_stream_tensor_t *tensors) {
+static void note_overlap(berth_measuring_t *m, uint32_t index, const berth_stream_piece_t *piece) {
   const berth_stream_node_t *node = &m->stream->nodes[m->made[index]];
   if (node->ordered) {
-    for (uint32_t row = 0; row < node->output; row++) note_rows(m, index, row, row + 1, tensors);
+    for (uint32_t row = 0; row < node->output; row++) note_rows(m, index, row, row + 1);
   } else if (node->kind != BERTH_ACCUMULATING) {
-    note_rows(m, index, piece->first_row, piece->last_row, tensors);
+    note_rows(m, index, piece->first_row, piece->last_row);
   } else if (piece->last_row == node->rows) { /* before, nothing is written */
-    note_rows(m, index, piece->first_row, node->output, tensors);
+    note_rows(m, index, piece->first_row, node->output);
   }
 }
 
@@ -203,36 +238,35 @@ static bool may_go_on(berth_measuring_t *m) {
   return m->measure->go_on(m->measure->user, m->measure);
 }
 
-static void give(const berth_measuring_t *m, uint32_t index, uint32_t tensor, uint32_t ring) {
-  m->measure->rings[tensor] = ring;
-  if (m->measure->firsts == NULL || m->firsts[index] == BERTH_NOBODY) return;
+static void give(const berth_measuring_t *m, uint32_t index, uint32_t tensor) {
+  const berth_stream_node_t *node = &m->stream->nodes[index];
+  bool whole = node->kind != BERTH_ROW_LOCAL || (node->is_whole && lasts(m, index, tensor));
+  uint32_t ring = node->is_view ? BERTH_STREAM_NOTHING : whole ? 0 : m->rings[index];
+  m->measure->rings[tensor] = ring == node->output ? 0 : ring;
+  bool followed = m->firsts[index] != BERTH_NOBODY && !(node->is_whole && lasts(m, index, tensor));
+  if (m->measure->firsts == NULL || !followed) return;
   m->measure->firsts[tensor] = m->firsts[index];
   m->measure->lasts[tensor] = m->lasts[index];
 }
 
 /* The rings of all tensors that a node makes. */
-static void give_rings(const berth_measuring_t *m, const berth_stream_network_t *network,
-                       uint32_t index) {
+static void give_rings(const berth_measuring_t *m, uint32_t index) {
   const berth_stream_node_t *node = &m->stream->nodes[index];
-  uint32_t ring = node->is_view ? BERTH_STREAM_NOTHING : node->is_whole ? 0 : m->rings[index];
-  if (ring == node->output) ring = 0;
   if (node->step == BERTH_NOBODY) {
-    give(m, index, node->tensor, ring);
+    give(m, index, node->tensor);
     return;
   }
-  uint32_t op = network->order != NULL ? network->order[node->step] : node->step;
-  berth_vector_t outputs = berth_model_operator(network->model, 0, op).outputs;
+  berth_vector_t outputs = outputs_of(m, index);
   for (uint32_t i = 0; i < outputs.count; i++) {
     int32_t tensor = berth_vector_int(outputs, i);
-    if (tensor >= 0) give(m, index, (uint32_t)tensor, ring);
+    if (tensor >= 0) give(m, index, (uint32_t)tensor);
   }
 }
 
 berth_status_t berth_stream_measure(berth_stream_t *stream, const berth_stream_network_t *network,
                                     const berth_stream_run_t *run, void *memory,
                                     size_t workspace_bytes, berth_stream_measure_t *measure) {
-  berth_measuring_t m = {
-      .stream = stream, .tensors = network->tensors, .run = run, .measure = measure};
+  berth_measuring_t m = {.stream = stream, .network = network, .run = run, .measure = measure};
   berth_workspace_t workspace = berth_workspace_over(memory, workspace_bytes);
   lay_out(&m, &workspace);
   berth_status_t status = berth_workspace_status(&workspace);
@@ -252,13 +286,13 @@ berth_status_t berth_stream_measure(berth_stream_t *stream, const berth_stream_n
     note_ring(&m, node, &piece);
     berth_measuring_note_lives(&m, node);
     for (uint32_t i = 0; i < measure->overlap_count; i++) {
-      if (m.made[i] == node) note_overlap(&m, i, &piece, network->tensors);
+      if (m.made[i] == node) note_overlap(&m, i, &piece);
     }
     if (!may_go_on(&m)) return BERTH_ERROR_CANCELLED;
   }
   measure->ring_bytes = berth_measuring_most_live(&m);
   for (uint32_t i = 0; i < stream->node_count; i++) {
-    if (stream->nodes[i].active) give_rings(&m, network, i);
+    if (stream->nodes[i].active) give_rings(&m, i);
   }
   return BERTH_OK;
 }

@@ -6,7 +6,7 @@
 
 typedef struct berth_measuring {
   berth_stream_t *stream;
-  const berth_stream_tensor_t *tensors; /* of subgraph 0 */
+  const berth_stream_network_t *network;
   const berth_stream_run_t *run;
   berth_stream_measure_t *measure;
   uint32_t *starts;  /* index in `readers` of each node's first one, and an end */

@@ -101,25 +101,45 @@ static uint32_t rows_before(const berth_watch_t *watch, const berth_stream_node_
   return node->made == node->rows && !current ? node->output : 0;
 }
 
-/* Bytes [first, last) of a tensor that a run reads: without those over which the plan has laid rows
- * that nodes of the run, from number `node` on, have made by now. */
-static void keep_unreplaced(const berth_watch_t *watch, uint32_t tensor, const berth_value_t *value,
-                            uint32_t node, uint32_t first, uint32_t last) {
+/* One after the other, the tensors that nodes of the run make and keep whole, with what is made of
+ * them by now, from output number `*number` of node `*node` on; both then say which is next. False:
+ * there is no more. */
+static bool next_whole(const berth_watch_t *watch, uint32_t *node, uint32_t *number,
+                       berth_value_t *value, uint32_t *made) {
   const berth_interpreter_t *interpreter = watch->guard->interpreter;
   const berth_stream_t *run = interpreter->progress.run;
-  for (uint32_t i = node; i < run->node_count && first < last; i++) {
-    const berth_stream_node_t *maker = &run->nodes[i];
-    uint32_t source;
-    if (maker->step == BERTH_NOBODY || maker->tensor == BERTH_NOBODY) continue;
-    if (berth_run_is_folded(interpreter, 0, maker->tensor, &source)) continue; /* never made */
-    berth_value_t made = berth_interpreter_tensor(interpreter, 0, maker->tensor);
-    if (made.data == NULL || made.constant || made.ring < made.rows) continue;
-    if (watch->guard->graph.bases[0] + maker->tensor == tensor) continue;
-    const uint8_t *end = made.data + (size_t)rows_before(watch, maker) * made.row_bytes;
+  for (; *node < run->node_count; (*node)++, *number = 0) {
+    const berth_stream_node_t *maker = &run->nodes[*node];
+    if (maker->step == BERTH_NOBODY) continue;
+    uint32_t op = berth_run_operator_of(interpreter, maker->step);
+    berth_vector_t outputs = berth_model_operator(interpreter->model, 0, op).outputs;
+    while (*number < outputs.count) {
+      int32_t tensor = berth_vector_int(outputs, (*number)++);
+      uint32_t source;
+      if (tensor < 0) continue;
+      if (berth_run_is_folded(interpreter, 0, (uint32_t)tensor, &source)) continue; /* not made */
+      *value = berth_interpreter_tensor(interpreter, 0, (uint32_t)tensor);
+      if (value->data == NULL || value->constant || value->ring < value->rows) continue;
+      *made = rows_before(watch, maker);
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Bytes [first, last) of a tensor that a run reads: without those over which the plan has laid rows
+ * that nodes of the run, from output `number` of node `node` on, have made by now. */
+static void keep_unreplaced(const berth_watch_t *watch, uint32_t tensor, const berth_value_t *value,
+                            uint32_t node, uint32_t number, uint32_t first, uint32_t last) {
+  berth_value_t made;
+  uint32_t rows;
+  while (first < last && next_whole(watch, &node, &number, &made, &rows)) {
+    if (watch->guard->graph.bases[0] + made.index == tensor) continue;
+    const uint8_t *end = made.data + (size_t)rows * made.row_bytes;
     if (made.data >= value->data + last || end <= value->data + first) continue;
     uint32_t low = made.data > value->data + first ? (uint32_t)(made.data - value->data) : first;
     uint32_t high = end < value->data + last ? (uint32_t)(end - value->data) : last;
-    keep_unreplaced(watch, tensor, value, i + 1, first, low);
+    keep_unreplaced(watch, tensor, value, node, number, first, low);
     first = high;
   }
   keep_some(watch->guard, tensor, value, first, last);
@@ -200,10 +220,10 @@ void berth_watch_list(const berth_watch_t *watch, bool narrow) {
       for (uint32_t part = 0; part < 2; part++) {
         berth_range_t range = rows_part(&value, rows.first, rows.last, part);
         uint32_t first = range.bytes > 0 ? (uint32_t)(range.data - value.data) : 0;
-        keep_unreplaced(watch, i, &value, 0, first, first + range.bytes);
+        keep_unreplaced(watch, i, &value, 0, 0, first, first + range.bytes);
       }
     } else if (watch->in_piece && value.ring >= value.rows) {
-      keep_unreplaced(watch, i, &value, 0, 0, value.bytes);
+      keep_unreplaced(watch, i, &value, 0, 0, 0, value.bytes);
     } else {
       keep_some(guard, i, &value, 0, berth_run_held_bytes(&value));
     }
