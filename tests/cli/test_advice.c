@@ -51,8 +51,7 @@ static void what_changes_nothing_comes_first(void **state) {
                 "python3 -c \"import json; print(*(line['topic'] + ':' + line['kind'] for line in "
                 "json.load(open('$dir/advice.json'))['advice']))\"",
                 0);
-  assert_says(out, "stream:free diagonal:free stream-ends:interface stream-ends:interface "
-                   "shape:network\n");
+  assert_says(out, "stream:free diagonal:free stream-ends:interface shape:network\n");
 }
 
 static void streamed_pages_have_advice_too(void **state) {
