@@ -248,12 +248,15 @@ berth_status_t berth_stream_measure(berth_stream_t *stream, const berth_stream_n
 
 /* ---- Search --------------------------------------------------------------------------------- */
 
+#define BERTH_STREAM_SEARCH_WORK UINT64_C(1500000)
+
 typedef struct berth_stream_search_options {
   uint32_t push_inputs; /* as in berth_stream_run_t, for every run where it applies */
   bool pull_outputs;    /* likewise */
   uint32_t align;       /* to which sizes are rounded up; 0: 16 */
   bool one;             /* only the first choice is wanted */
-  uint64_t work_limit;  /* budget in pieces of schedules that are walked; 0: the default. It decides
+  uint64_t work_limit;  /* budget in pieces of schedules that are walked, and some of what else has
+                           to be looked at; 0: BERTH_STREAM_SEARCH_WORK. It decides
                            the result, no clock does */
   berth_progress_t progress; /* may be NULL; `best` is the smallest load found so far */
   void *progress_user;

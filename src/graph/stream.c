@@ -177,9 +177,8 @@ static uint32_t maker_of(const build_t *b, uint32_t tensor) {
   for (uint32_t i = 0; i < b->stream.node_count; i++) {
     const berth_stream_node_t *node = &b->stream.nodes[i];
     if (node->tensor == tensor) return i;
-    if (node->step == BERTH_NOBODY) continue;
-    berth_vector_t outputs = operator_at(b, node->step).outputs;
-    if (outputs.count > 1 && berth_vector_holds(outputs, tensor)) return i;
+    if (node->step == BERTH_NOBODY || node->single) continue;
+    if (berth_vector_holds(operator_at(b, node->step).outputs, tensor)) return i;
   }
   return BERTH_NOBODY;
 }

@@ -154,7 +154,8 @@ void berth_searching_walk(berth_searching_t *s, uint32_t first, uint32_t last, u
   size_t index = berth_searching_index(s, first, last);
   if (s->walked[index] || s->stopped) return;
   uint64_t calls = s->steps[last].calls - (first > 0 ? s->steps[first - 1].calls : 0);
-  if (s->result->work >= s->limit || calls > s->limit) {
+  uint64_t used = s->result->work + s->sketched / BERTH_SEARCHING_SKETCHED;
+  if (used >= s->limit || calls > s->limit - used) {
     s->stopped = true;
     s->result->exact = false;
     return;

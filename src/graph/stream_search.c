@@ -18,11 +18,10 @@
  */
 #include "graph/stream_search.h"
 
-#define WORK_DEFAULT UINT64_C(3000000)
-#define LENGTH_MAX   256u /* most steps in one run */
-#define BLOCK_MAX    64u  /* most rows that are made at a time */
-#define STRICT_MOST  48u  /* most steps for which all bounds are strict; see read_windows */
-#define SLACK        32u  /* walks end where the load is 1/32 larger than anybody wants */
+#define LENGTH_MAX  256u /* most steps in one run */
+#define BLOCK_MAX   64u  /* most rows that are made at a time */
+#define STRICT_MOST 48u  /* most steps for which all bounds are strict; see read_windows */
+#define SLACK       32u  /* walks end where the load is 1/32 larger than anybody wants */
 
 /* ---- Memory --------------------------------------------------------------------------------- */
 
@@ -128,6 +127,7 @@ static bool sketch_within(berth_searching_t *s, aim_t aim, uint64_t budget) {
     if (aim == LEAST_LOAD && s->guess < most) most = s->guess + 1;
     uint32_t reach = s->steps[i].reach; /* 0: no run begins here */
     for (uint32_t j = i; j < reach; j++) {
+      s->sketched++;
       if ((j - i) % BERTH_STREAM_STRIP == 0 && s->mins[berth_searching_strip(s, i, j)] >= most) {
         j += BERTH_STREAM_STRIP - 1;
         continue;
@@ -248,7 +248,7 @@ berth_status_t berth_searching_open(berth_searching_t *s, void *workspace, size_
   static const berth_stream_search_options_t defaults = {0};
   if (s->options == NULL) s->options = &defaults;
   s->align = s->options->align != 0 ? s->options->align : 16;
-  s->limit = s->options->work_limit != 0 ? s->options->work_limit : WORK_DEFAULT;
+  s->limit = s->options->work_limit != 0 ? s->options->work_limit : BERTH_STREAM_SEARCH_WORK;
   berth_workspace_t memory = berth_workspace_over(workspace, workspace_bytes);
   berth_status_t status = lay_out(s, &memory);
   if (status == BERTH_OK) status = berth_workspace_status(&memory);

@@ -45,6 +45,8 @@ typedef struct search_cut {
   bool streamed; /* by a run, else a whole step */
 } search_cut_t;
 
+#define BERTH_SEARCHING_SKETCHED 256u /* so many of them are as much work as a piece */
+
 typedef struct berth_searching {
   const berth_stream_network_t *network;
   const berth_graph_t *graph;
@@ -70,9 +72,10 @@ typedef struct berth_searching {
   size_t stream_bytes, measure_bytes;
   uint32_t step_count, tensor_count, width;
   uint64_t align, limit;
-  uint64_t total;  /* bytes of everything: a budget for any plan */
-  uint64_t cutoff; /* of the walk at hand: what is beyond need not be known */
-  uint64_t fixed;  /* of the walk at hand: load besides rings and overlaps, 0: not added up yet */
+  uint64_t sketched; /* runs that were looked at in sketches of paths, which is work as well */
+  uint64_t total;    /* bytes of everything: a budget for any plan */
+  uint64_t cutoff;   /* of the walk at hand: what is beyond need not be known */
+  uint64_t fixed;    /* of the walk at hand: load besides rings and overlaps, 0: not added up yet */
   bool stopped;
 } berth_searching_t;
 

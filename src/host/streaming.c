@@ -111,6 +111,7 @@ static berth_status_t search(berth_streaming_t *s, const berth_subject_t *subjec
   status = berth_stream_search(&s->network, &subject->graph, &wanted, s->search_memory, bytes,
                                &s->result);
   berth_watch_end(&watch);
+  if (status == BERTH_OK) s->work += s->result.work;
   return status;
 }
 
@@ -219,13 +220,15 @@ static berth_status_t decide(berth_streaming_t *s, const berth_subject_t *subjec
   bool best_pulled = options->pull_outputs, found = false;
   bool is_last = false; /* the best way is the one that was searched last */
   berth_streaming_trial_t trials[BERTH_STREAM_CHOICES_MAX]; /* of the best way */
-  uint64_t least = UINT64_MAX;
+  uint64_t least = UINT64_MAX, before = s->work;
+  uint64_t limit = options->work_limit != 0 ? options->work_limit : BERTH_STREAM_SEARCH_WORK;
   for (uint32_t i = 0; i < 2 * count; i++) {
     bool pulled = i < count;
+    if (found && s->work - before >= limit) break;
     if ((pulled && !options->pull_outputs) || (sets[i % count] != 0 && !options->push_inputs)) {
       continue;
     }
-    berth_status_t status = search(s, subject, options, sets[i % count], pulled, false);
+    berth_status_t status = search(s, subject, options, sets[i % count], pulled, options->one);
     if (status == BERTH_OK) status = choose(s, subject, options->mode, align, least, complaint);
     if (status != BERTH_OK) return status;
     is_last = s->result.choice_count > 0 && (!found || s->trials[s->chosen].peak < least);
@@ -238,7 +241,7 @@ static berth_status_t decide(berth_streaming_t *s, const berth_subject_t *subjec
     memcpy(trials, s->trials, sizeof trials);
   }
   berth_status_t status = BERTH_OK;
-  if (!is_last) status = search(s, subject, options, sets[best], best_pulled, false);
+  if (!is_last) status = search(s, subject, options, sets[best], best_pulled, options->one);
   if (status != BERTH_OK || !found) return status;
   memcpy(s->trials, trials, sizeof trials);
   s->chosen = chosen;

@@ -35,6 +35,7 @@ typedef struct berth_streaming_options {
   uint64_t work_limit; /* of the search for runs, as in berth_stream_search_options_t; a runner's
                           also of placing them */
   bool keep_order;     /* the file's order it is (streaming_order.h) */
+  bool one;            /* only the choice with the smallest load, to compare orders */
   bool peak_only;      /* only the peak is wanted: runs need not be as coarse as it permits */
 } berth_streaming_options_t;
 
@@ -55,6 +56,7 @@ typedef struct berth_streaming {
   size_t measure_bytes;
   void *search_memory;
   berth_stream_result_t result;
+  uint64_t work; /* of all searches so far */
   berth_streaming_trial_t trials[BERTH_STREAM_CHOICES_MAX];
   uint32_t chosen; /* of result.choices */
 

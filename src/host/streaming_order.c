@@ -8,7 +8,8 @@
  * PAD of channels on a skip for instance, as late as can be: what it reads is waiting then, not
  * what it makes. The smallest load of each is searched; the best, these two if it is another one,
  * and the file's, unless its load is far larger, are placed, and the smallest peak decides. Models
- * with operators that have effects keep their order. Cost: a search for each order.
+ * with operators that have effects keep their order. Cost: a search for each order, until one
+ * search's budget is spent.
  */
 #include "host/streaming_order.h"
 #include <stdlib.h>
@@ -29,6 +30,7 @@ typedef struct trying {
   uint32_t *tried; /* the depth-first orders, one after the other */
   uint64_t least;  /* load of the best order so far, once `measured` */
   uint64_t files;  /* likewise of the file's order */
+  uint64_t used;   /* work of all searches */
   bool measured;   /* there is another order than the file's */
 } trying_t;
 
@@ -150,10 +152,9 @@ static void find_late(trying_t *t) {
 
 /* ---- Trying ---------------------------------------------------------------------------------- */
 
-/* Opens the model in some order and finds how small its load or, if `place`, its peak can be;
- * UINT64_MAX: it cannot be streamed. */
-static berth_status_t try_order(const trying_t *t, const uint32_t *order, bool place,
-                                uint64_t *bytes) {
+/* Opens the model in some order and finds how small its load can be or, if `place`, the peak of the
+ * way with the smallest load; UINT64_MAX: it cannot be streamed. */
+static berth_status_t try_order(trying_t *t, const uint32_t *order, bool place, uint64_t *bytes) {
   berth_subject_options_t options = t->options;
   options.order = order;
   berth_complaint_t ignored;
@@ -164,7 +165,7 @@ static berth_status_t try_order(const trying_t *t, const uint32_t *order, bool p
   if (status != BERTH_OK) return status == BERTH_ERROR_MEMORY ? status : BERTH_OK;
   if (place) {
     berth_streaming_options_t wanted = *t->wanted;
-    wanted.peak_only = true;
+    wanted.peak_only = wanted.one = true;
     status = berth_streaming_make(&subject, &wanted, &streaming, &ignored);
     bool any = status == BERTH_OK && streaming.result.choice_count > 0;
     if (any) *bytes = streaming.trials[streaming.chosen].peak;
@@ -172,9 +173,16 @@ static berth_status_t try_order(const trying_t *t, const uint32_t *order, bool p
     status = berth_streaming_open(&streaming, &subject, &ignored);
     if (status == BERTH_OK) status = berth_streaming_load(&streaming, &subject, t->wanted, bytes);
   }
+  t->used += streaming.work;
   berth_subject_close(&subject);
   berth_streaming_free(&streaming);
   return status == BERTH_ERROR_MEMORY ? status : BERTH_OK;
+}
+
+/* Has one search's budget been spent? No other order is tried then. */
+static bool is_spent(const trying_t *t) {
+  uint64_t limit = t->wanted->work_limit;
+  return t->used >= (limit != 0 ? limit : BERTH_STREAM_SEARCH_WORK);
 }
 
 static bool is_files(const trying_t *t, const uint32_t *order) {
@@ -193,7 +201,8 @@ static berth_status_t consider(trying_t *t, const uint32_t *order) {
   if (!t->measured) status = try_order(t, NULL, false, &t->files);
   if (!t->measured) t->least = t->files;
   t->measured = true;
-  if (status == BERTH_OK) status = try_order(t, order, false, &load);
+  if (status != BERTH_OK || is_spent(t)) return status;
+  status = try_order(t, order, false, &load);
   if (status != BERTH_OK || load >= t->least) return status;
   t->least = load;
   memcpy(t->best, order, t->count * sizeof *order);
@@ -258,6 +267,13 @@ static berth_status_t find_finalists(trying_t *t, finalist_t *finalists, uint32_
   return status;
 }
 
+/* Placed; or the load, if there is no work left to do it. */
+static berth_status_t peak_of(trying_t *t, const finalist_t *finalist, uint64_t *peak) {
+  if (!is_spent(t)) return try_order(t, finalist->order, true, peak);
+  *peak = finalist->load;
+  return BERTH_OK;
+}
+
 /* `*order` is the finalist with the smallest peak, in memory of `t`, or NULL: the file's. One whose
  * load is larger than another one's peak cannot be it; of equals it is the simpler one. */
 static berth_status_t choose(trying_t *t, const uint32_t **order) {
@@ -268,7 +284,7 @@ static berth_status_t choose(trying_t *t, const uint32_t **order) {
   *order = NULL;
   for (uint32_t i = 0; i < count && status == BERTH_OK; i++) {
     if (finalists[i].load > least) continue;
-    if (count > 1) status = try_order(t, finalists[i].order, true, &peak);
+    if (count > 1) status = peak_of(t, &finalists[i], &peak);
     if (status != BERTH_OK || peak > least) continue;
     least = peak;
     *order = finalists[i].order;

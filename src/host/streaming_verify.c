@@ -12,7 +12,8 @@
  * nothing else.
  *
  * Cost: all bytes written and read, divided by the granule. The map is no larger than 1 GiB: what
- * would need more is refused, as a plan that nobody has checked.
+ * would need more, or looking at more granules than a few seconds allow, is refused, as a plan that
+ * nobody has checked.
  */
 #include "host/streaming_verify.h"
 #include <inttypes.h>
@@ -21,6 +22,7 @@
 
 #define NOBODYS 0u
 #define MOST    (UINT64_C(1) << 28) /* granules, and rows of all tensors, that are followed */
+#define LOOKS   (UINT64_C(1) << 32) /* granules that are written and looked at in all, and calls */
 
 typedef struct following {
   berth_streaming_t *s;
@@ -31,6 +33,7 @@ typedef struct following {
   uint64_t granule; /* bytes */
   uint32_t *names;  /* number of row 0 of each tensor; row r is names + r */
   const berth_stream_piece_t *piece;
+  uint64_t *looks; /* granules so far, and a few for each call */
 } following_t;
 
 /* ---- The map -------------------------------------------------------------------------------- */
@@ -57,6 +60,7 @@ static uint64_t place_of(const following_t *f, uint32_t tensor, uint32_t row) {
 }
 
 static void fill(const following_t *f, uint64_t offset, uint64_t bytes, uint32_t owner) {
+  *f->looks += bytes / f->granule + 8;
   for (uint64_t i = offset / f->granule; i < (offset + bytes) / f->granule; i++) {
     f->owners[i] = owner;
   }
@@ -64,10 +68,16 @@ static void fill(const following_t *f, uint64_t offset, uint64_t bytes, uint32_t
 
 /* The first granule in which somebody else's bytes are, or UINT64_MAX. */
 static uint64_t spoiled(const following_t *f, uint64_t offset, uint64_t bytes, uint32_t owner) {
+  *f->looks += bytes / f->granule + 8;
   for (uint64_t i = offset / f->granule; i < (offset + bytes) / f->granule; i++) {
     if (f->owners[i] != owner) return i * f->granule;
   }
   return UINT64_MAX;
+}
+
+static berth_status_t too_large(const following_t *f) {
+  berth_complain(f->complaint, "%s: is too large for a streamed plan to be checked", f->s->path);
+  return BERTH_ERROR_UNSUPPORTED;
 }
 
 static berth_status_t found(const following_t *f, uint32_t tensor, uint32_t row, uint64_t byte,
@@ -225,6 +235,7 @@ static berth_status_t follow_in_order(following_t *f, const berth_operator_t *op
 /* One call of an operator, a piece of a run or all at once. */
 static berth_status_t follow(following_t *f, const berth_stream_piece_t *piece, bool streamed) {
   f->piece = piece;
+  if (*f->looks > LOOKS) return too_large(f);
   uint32_t index = f->s->network.order != NULL ? f->s->network.order[piece->step] : piece->step;
   berth_operator_t op = berth_model_operator(f->s->network.model, 0, index);
   const berth_contract_t *contract = &f->s->network.contracts[index];
@@ -369,7 +380,8 @@ berth_status_t berth_streaming_verify(berth_streaming_t *s, const berth_placemen
                                       berth_complaint_t *complaint) {
   if (s->network.model == NULL) return BERTH_OK; /* a model without operators */
   berth_subgraph_t subgraph = berth_model_subgraph(s->network.model, 0);
-  following_t f = {.s = s, .placements = placements, .complaint = complaint};
+  uint64_t looks = 0;
+  following_t f = {.s = s, .placements = placements, .complaint = complaint, .looks = &looks};
   uint64_t end = 0, rows = 0;
   for (uint32_t i = 0; i < subgraph.tensor_count; i++) rows += s->tensors[i].rows;
   for (uint32_t i = 0; i < s->buffer_count; i++) {
@@ -378,10 +390,7 @@ berth_status_t berth_streaming_verify(berth_streaming_t *s, const berth_placemen
   }
   f.granule = granule_of(s, placements, subgraph.tensor_count);
   f.granules = end / f.granule + 1;
-  if (f.granules > MOST || rows > MOST) {
-    berth_complain(complaint, "%s: is too large for a streamed plan to be checked", s->path);
-    return BERTH_ERROR_UNSUPPORTED;
-  }
+  if (f.granules > MOST || rows > MOST) return too_large(&f);
   f.owners = calloc((size_t)f.granules, sizeof *f.owners);
   f.names = calloc((size_t)subgraph.tensor_count + 1, sizeof *f.names);
   berth_status_t status = BERTH_ERROR_MEMORY;
