@@ -149,7 +149,7 @@ static int plan(const options_t *options, const berth_subject_t *subject,
     report.outcome_count = count;
     bool right =
         streaming == NULL || !outcomes[best].has_plan ||
-        berth_streaming_verify(streaming, outcomes[best].plan.placements, &complaint) == BERTH_OK;
+        berth_streaming_settle(streaming, outcomes[best].plan.placements, &complaint) == BERTH_OK;
     status = right ? tell(options, &report) : failed(&complaint);
   } else {
     failed(&complaint);

@@ -80,6 +80,9 @@ typedef struct berth_stream_run {
                            the caller, one after the other, when the schedule asks for them */
   bool pull_outputs;    /* the rows of graph outputs that this run makes go to the caller as soon as
                            they are made; they are not kept beyond what the run itself reads */
+  bool reverse;         /* rows are made from the last one to the first, so that they may lie above
+                           those that are still needed instead of below. Only of one row-local step
+                           with one output, which is no graph output */
 } berth_stream_run_t;
 
 typedef struct berth_stream_plan {
@@ -175,7 +178,8 @@ berth_status_t berth_stream_init(const berth_stream_network_t *network, uint32_t
                                  uint32_t last, void *workspace, size_t workspace_bytes,
                                  berth_stream_t *stream);
 
-/* (Re)starts one run. ARGUMENT: it isn't within the interval, or block is 0. */
+/* (Re)starts one run. ARGUMENT: it isn't within the interval, block is 0, or it cannot go in
+ * reverse. */
 berth_status_t berth_stream_begin(berth_stream_t *stream, const berth_stream_run_t *run);
 
 /* The next piece of the run; false: there is none, all is done. Amortised, the cost is that of
@@ -209,6 +213,8 @@ typedef struct berth_stream_overlap {
   uint32_t read;
   int64_t distance; /* `made` may begin at most so many bytes after where `read` begins, and is then
                        safe wherever it lies; INT64_MAX: `read` is dead before any row is made */
+  int64_t reversed; /* if the run goes in reverse: at least so many bytes after where `read` begins,
+                       and is then safe wherever it lies; INT64_MAX: it can't go so */
   bool in_place;    /* it may also begin at the very place where `read` begins */
 } berth_stream_overlap_t;
 
@@ -239,8 +245,9 @@ typedef struct berth_stream_measure {
 /* Bytes of workspace for berth_stream_measure, aligned for any type. OVERFLOW. */
 berth_status_t berth_stream_measure_workspace(const berth_stream_t *stream, size_t *bytes);
 
-/* Walks a run and finds the fewest rows that each tensor must keep, and the overlaps. `stream` was
- * made from `network` and is left at the run's end. Errors: ARGUMENT (as berth_stream_begin),
+/* Walks a run and finds the fewest rows that each tensor must keep, and the overlaps, those for
+ * both directions where it can go in both. `stream` was made from `network` and is left at the end
+ * of a walk from the first row on. Errors: ARGUMENT (as berth_stream_begin),
  * MEMORY, CANCELLED (rings are left as they are). Cost: pieces x readers. */
 berth_status_t berth_stream_measure(berth_stream_t *stream, const berth_stream_network_t *network,
                                     const berth_stream_run_t *run, void *workspace,

@@ -18,4 +18,7 @@ berth_stream_rows_t berth_stream_read(const berth_stream_node_t *node,
                                       const berth_stream_edge_t *edge, uint32_t first,
                                       uint32_t last);
 
+/* Can the run that has begun make its rows from the last one on? */
+bool berth_stream_is_reversible(const berth_stream_t *stream);
+
 #endif

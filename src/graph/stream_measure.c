@@ -9,7 +9,10 @@
  *     needed: the output may begin n - w bytes after the input's start, the least of all moments.
  *     An operator that is one piece but makes its rows in order has such moments within it, and one
  *     that goes through input and output in step needs no moments, but both their sizes.
- * Both are exact for the schedule; tests/graph/test_stream_measure.c derives them from a record of
+ *   - in reverse, it is the other way round: the output may begin where the last byte that is still
+ *     needed ends, less what comes before the rows that are made by then.
+ *
+ * All are exact for the schedule; tests/graph/test_stream_measure.c derives them from a record of
  * who reads what when. The second is the distance of vMCU (Zheng et al., 2024), found by walking
  * instead of by a formula for each kind of operator.
  *
@@ -143,8 +146,8 @@ static void add_overlaps(berth_measuring_t *m, uint32_t index, uint32_t tensor) 
     uint32_t count = m->measure->overlap_count++;
     m->made[count] = index;
     m->read[count] = m->reads[k];
-    m->measure->overlaps[count] =
-        (berth_stream_overlap_t){tensor, m->stream->nodes[m->reads[k]].tensor, INT64_MAX, true};
+    m->measure->overlaps[count] = (berth_stream_overlap_t){
+        tensor, m->stream->nodes[m->reads[k]].tensor, INT64_MAX, INT64_MAX, true};
   }
 }
 
@@ -222,6 +225,27 @@ static void note_overlap(berth_measuring_t *m, uint32_t index, const berth_strea
   }
 }
 
+/* What the only overlap of a run that can go in reverse needs if it does: pieces from the last row
+ * on, each of which needs what it reads and what those before it read. Several overlaps might want
+ * different directions. */
+static void find_reversed(berth_measuring_t *m) {
+  if (!berth_stream_is_reversible(m->stream) || m->measure->overlap_count != 1) return;
+  uint32_t own = own_edge(m, m->read[0], m->made[0]);
+  if (own == BERTH_NOBODY) return;
+  const berth_stream_edge_t *edge = &m->stream->edges[own];
+  const berth_stream_node_t *node = &m->stream->nodes[m->made[0]];
+  int64_t made_bytes = m->network->tensors[node->tensor].row_bytes,
+          read_bytes = edge->shape.row_bytes;
+  int64_t least = INT64_MIN;
+  for (uint32_t first, last = node->output; last > 0; last = first) {
+    first = last > m->run->block ? last - m->run->block : 0;
+    uint32_t needed = berth_stream_read(node, edge, first, last).last;
+    int64_t begin = needed * read_bytes - first * made_bytes;
+    if (needed > 0 && begin > least) least = begin; /* else nothing is read any more */
+  }
+  if (least > INT64_MIN) m->measure->overlaps[0].reversed = least;
+}
+
 /* ---- The walk -------------------------------------------------------------------------------- */
 
 static uint32_t node_of(const berth_stream_t *stream, const berth_stream_piece_t *piece) {
@@ -267,15 +291,19 @@ berth_status_t berth_stream_measure(berth_stream_t *stream, const berth_stream_n
                                     const berth_stream_run_t *run, void *memory,
                                     size_t workspace_bytes, berth_stream_measure_t *measure) {
   berth_measuring_t m = {.stream = stream, .network = network, .run = run, .measure = measure};
+  berth_stream_run_t forward = *run; /* which is what both directions are measured on */
+  forward.reverse = false;
   berth_workspace_t workspace = berth_workspace_over(memory, workspace_bytes);
   lay_out(&m, &workspace);
   berth_status_t status = berth_workspace_status(&workspace);
   if (status == BERTH_OK) status = berth_stream_begin(stream, run);
+  if (status == BERTH_OK) status = berth_stream_begin(stream, &forward);
   if (status != BERTH_OK) return status;
   index_readers(&m);
   for (uint32_t i = 0; i < stream->node_count; i++) m.rings[i] = 0;
   berth_measuring_begin_lives(&m);
   find_overlaps(&m);
+  find_reversed(&m);
   measure->pieces = 0;
   measure->ring_bytes = 0;
 

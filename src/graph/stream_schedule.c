@@ -9,6 +9,8 @@
  *     same way, down to one that has all it needs;
  *   - before a node with several readers makes more rows, other ends that can advance without them
  *     do: they will not need the old ones any more.
+ * A run of one step may also go in reverse: the same pieces, from the last row to the first.
+ *
  * What no end asks for (rows below the last window, pushed rows that nobody reads) is made last, so
  * that a run does exactly the work of its operators run whole.
  *
@@ -52,6 +54,18 @@ static void find_views(berth_stream_t *stream) {
   }
 }
 
+bool berth_stream_is_reversible(const berth_stream_t *stream) {
+  uint32_t active = 0;
+  const berth_stream_node_t *one = NULL;
+  for (uint32_t i = 0; i < stream->node_count; i++) {
+    if (!stream->nodes[i].active) continue;
+    one = &stream->nodes[i];
+    active++;
+  }
+  return active == 1 && one->step != BERTH_NOBODY && one->kind == BERTH_ROW_LOCAL && one->single &&
+         one->is_whole && !one->kept;
+}
+
 berth_status_t berth_stream_begin(berth_stream_t *stream, const berth_stream_run_t *run) {
   uint32_t steps = stream->node_count - stream->input_count;
   if (run->first > run->last || run->first < stream->first_step ||
@@ -83,7 +97,8 @@ berth_status_t berth_stream_begin(berth_stream_t *stream, const berth_stream_run
       node->rows = berth_stream_reach(stream, &stream->edges[node->edges])->shape.rows;
     }
   }
-  return BERTH_OK;
+  bool refused = run->reverse && !berth_stream_is_reversible(stream);
+  return refused ? BERTH_ERROR_ARGUMENT : BERTH_OK;
 }
 
 /* ---- What a node needs ----------------------------------------------------------------------- */
@@ -163,6 +178,10 @@ static void make(berth_stream_t *stream, uint32_t index, uint32_t wanted,
                                   .first_row = node->kind == BERTH_WHOLE ? 0 : node->made,
                                   .last_row = node->kind == BERTH_WHOLE ? node->output : last};
   node->made = last;
+  if (!stream->run.reverse) return;
+  uint32_t first = piece->first_row;
+  piece->first_row = node->rows - piece->last_row;
+  piece->last_row = node->rows - first;
 }
 
 /* Lets another end go on that needs no new rows of `waiting`, a node with several readers. */
@@ -237,7 +256,7 @@ static bool take_next(berth_stream_t *stream, berth_stream_piece_t *piece) {
 bool berth_stream_join(berth_stream_t *stream, berth_stream_piece_t *piece) {
   if (!take_next(stream, piece)) return false;
   if (piece->step == BERTH_NOBODY) return true;
-  uint32_t most = node_at(stream, piece->step)->most;
+  uint32_t most = stream->run.reverse ? 0 : node_at(stream, piece->step)->most;
   while (piece->last_row - piece->first_row < most && berth_stream_next(stream, &stream->ahead)) {
     const berth_stream_piece_t *next = &stream->ahead;
     stream->has_ahead = next->step != piece->step || next->last_row - piece->first_row > most;

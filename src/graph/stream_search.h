@@ -90,8 +90,8 @@ static inline size_t berth_searching_index(const berth_searching_t *s, uint32_t 
 
 static inline berth_stream_run_t berth_searching_run(const berth_searching_t *s, uint32_t first,
                                                      uint32_t last, uint32_t block) {
-  return (berth_stream_run_t){first, last, block, s->options->push_inputs,
-                              s->options->pull_outputs};
+  return (berth_stream_run_t){first, last, block, s->options->push_inputs, s->options->pull_outputs,
+                              false};
 }
 
 /* ---- stream_search.c --------------------------------------------------------------------------

@@ -108,9 +108,9 @@ static bool write_stream(const berth_plan_report_t *report, const char *lower, F
   fprintf(stream, "\nstatic const berth_stream_run_t %s_runs[] = {\n", lower);
   for (uint32_t i = 0; i < s->plan.run_count; i++) {
     const berth_stream_run_t *run = &s->plan.runs[i];
-    fprintf(stream, "    {%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", 0x%" PRIx32 "u, %s},\n",
+    fprintf(stream, "    {%" PRIu32 ", %" PRIu32 ", %" PRIu32 ", 0x%" PRIx32 "u, %s, %s},\n",
             run->first, run->last, run->block, run->push_inputs,
-            run->pull_outputs ? "true" : "false");
+            run->pull_outputs ? "true" : "false", run->reverse ? "true" : "false");
   }
   fprintf(stream,
           "};\n\n/* For berth_interpreter_options_t: .stream = &%s_stream, .offsets = "

@@ -61,7 +61,8 @@ static berth_status_t read_network(berth_streaming_t *s, const berth_subject_t *
   s->runs = berth_streaming_take(s, steps, sizeof *s->runs);
   s->overlaps =
       berth_streaming_take(s, (size_t)steps * BERTH_STREAM_OVERLAPS_MAX, sizeof *s->overlaps);
-  s->pairs = /* two for each overlap, or one for each of 32 inputs */
+  s->pairs = /* two for each overlap (and a third for the only one of a run), or one for each of 32
+                inputs */
       berth_streaming_take(s, (size_t)steps * 2 * BERTH_STREAM_OVERLAPS_MAX, sizeof *s->pairs);
   if (s->memory_count != 12) return BERTH_ERROR_MEMORY;
   status = compare_sizes(s, subject, complaint);
@@ -293,6 +294,13 @@ berth_status_t berth_streaming_make(berth_subject_t *subject,
   return BERTH_OK;
 }
 
+berth_status_t berth_streaming_settle(berth_streaming_t *streaming,
+                                      const berth_placement_t *placements,
+                                      berth_complaint_t *complaint) {
+  berth_streaming_turn(streaming, placements);
+  return berth_streaming_verify(streaming, placements, complaint);
+}
+
 berth_planning_t berth_streaming_planning(const berth_planning_t *planning) {
   berth_planning_t wanted = *planning;
   if (wanted.work_limit == 0) wanted.work_limit = BERTH_STREAMING_WORK;
@@ -307,5 +315,5 @@ berth_status_t berth_streaming_plan(berth_streaming_t *streaming, const berth_su
   berth_status_t status =
       berth_planning_run(planner, &subject->problem, &wanted, outcome, complaint);
   if (status != BERTH_OK || streaming == NULL || !outcome->has_plan) return status;
-  return berth_streaming_verify(streaming, outcome->plan.placements, complaint);
+  return berth_streaming_settle(streaming, outcome->plan.placements, complaint);
 }

@@ -117,6 +117,15 @@ berth_status_t berth_streaming_set(berth_streaming_t *streaming, const berth_sub
                                    const berth_stream_run_t *runs, uint32_t run_count,
                                    uint32_t align);
 
+/* Lets the runs whose outputs lie above what they read go in reverse, and all others forward;
+ * streaming_problem.c. */
+void berth_streaming_turn(berth_streaming_t *streaming, const berth_placement_t *placements);
+
+/* That for a plan of what berth_streaming_make has left, and then the verifier. */
+berth_status_t berth_streaming_settle(berth_streaming_t *streaming,
+                                      const berth_placement_t *placements,
+                                      berth_complaint_t *complaint);
+
 /* Buffers and pairs anew, after a change of `rings`. */
 void berth_streaming_fit(berth_streaming_t *streaming, const berth_subject_t *subject,
                          uint32_t align);

@@ -34,9 +34,10 @@ bool berth_streaming_print(const berth_streaming_t *s, FILE *stream) {
   static const char *const headings[] = {"Steps",          "Rows at a time", "Rings",
                                          "Bytes of rings", "Input",          NULL};
   berth_text_table_t table = berth_text_table(headings, "lrrrl");
-  uint32_t tensors[RINGS_MAX];
+  uint32_t tensors[RINGS_MAX], reversed = 0;
   for (uint32_t i = 0; i < s->plan.run_count; i++) {
     const berth_stream_run_t *run = &s->plan.runs[i];
+    reversed += run->reverse;
     uint32_t count = rings_of(s, run, tensors, RINGS_MAX);
     bool pushed = false;
     for (uint32_t k = 0; k < count; k++) {
@@ -51,6 +52,9 @@ bool berth_streaming_print(const berth_streaming_t *s, FILE *stream) {
   bool good = berth_text_table_print(&table, 2, stream);
   fprintf(stream, "  %" PRIu64 " calls of operators instead of %" PRIu32 "\n",
           s->result.choices[s->chosen].calls, s->plan.step_count);
+  if (reversed > 0) {
+    fprintf(stream, "  %" PRIu32 " of the runs from the last row to the first\n", reversed);
+  }
   return good;
 }
 
@@ -67,6 +71,7 @@ static void write_run(const berth_streaming_t *s, const berth_stream_run_t *run,
   }
   berth_json_close(json, ']');
   berth_json_bool(json, "pull_outputs", run->pull_outputs);
+  berth_json_bool(json, "reverse", run->reverse);
   berth_json_open(json, "rings", '[');
   uint32_t tensors[RINGS_MAX], count = rings_of(s, run, tensors, RINGS_MAX);
   for (uint32_t i = 0; i < count; i++) {

@@ -156,14 +156,18 @@ static void add_pair(berth_streaming_t *s, uint32_t a, uint32_t b, berth_relatio
   s->pairs[s->pair_count++] = (berth_pair_t){a, b, relation, bytes};
 }
 
-/* Buffer `made` may begin at most `distance` bytes after where `read` begins. As a pair: the end of
- * the one may lie under the beginning of the other, so far and no farther. A pair that permits all
- * of one of the two would permit any place, so it stays one byte below. */
-static void add_distance(berth_streaming_t *s, uint32_t made, uint32_t read, int64_t distance) {
+/* Buffer `made` may begin at most `distance` bytes after where `read` begins; `reverse`: likewise
+ * from above, it may end at most so many bytes before where `read` ends. As a pair: the end of the
+ * one may lie under the beginning of the other, so far and no farther. A pair that permits all of
+ * one of the two would permit any place, so it stays one byte below. */
+static void add_distance(berth_streaming_t *s, uint32_t made, uint32_t read, int64_t distance,
+                         bool reverse) {
+  berth_relation_t head = reverse ? BERTH_TAIL : BERTH_HEAD;
+  berth_relation_t tail = reverse ? BERTH_HEAD : BERTH_TAIL;
   int64_t made_size = (int64_t)s->buffers[made].size, read_size = (int64_t)s->buffers[read].size;
   if (made_size == 0 || read_size == 0) return;
   if (distance == INT64_MAX) {
-    add_pair(s, read, made, BERTH_HEAD, (uint64_t)read_size);
+    add_pair(s, read, made, head, (uint64_t)read_size);
     return;
   }
   int64_t most = read_size - 1 - made_size;
@@ -171,9 +175,9 @@ static void add_distance(berth_streaming_t *s, uint32_t made, uint32_t read, int
   int64_t common = made_size + distance;
   if (common <= 0) return;
   if (common < read_size) {
-    add_pair(s, read, made, BERTH_HEAD, (uint64_t)common);
+    add_pair(s, read, made, head, (uint64_t)common);
   } else {
-    add_pair(s, made, read, BERTH_TAIL, (uint64_t)common);
+    add_pair(s, made, read, tail, (uint64_t)common);
   }
 }
 
@@ -185,7 +189,32 @@ static void add_overlap(berth_streaming_t *s, const berth_stream_overlap_t *over
   if (run == NULL || !dies_in(s, overlap->read, run->first, run->last)) return;
   bool in_place = overlap->in_place && s->buffers[made].size == s->buffers[read].size;
   if (in_place || overlap->distance >= 0) add_pair(s, read, made, BERTH_OVER, 0);
-  add_distance(s, made, read, overlap->distance);
+  add_distance(s, made, read, overlap->distance, false);
+  if (overlap->reversed == INT64_MAX) return;
+  int64_t above = (int64_t)s->buffers[read].size - (int64_t)s->buffers[made].size;
+  add_distance(s, made, read, above - overlap->reversed, true);
+}
+
+/* Is the output of an overlap where the forward run may have it? */
+static bool is_forward(const berth_streaming_t *s, const berth_stream_overlap_t *overlap,
+                       const berth_placement_t *placements) {
+  uint32_t a = s->buffer_of[overlap->made], b = s->buffer_of[overlap->read];
+  if (a == UINT32_MAX || b == UINT32_MAX || overlap->reversed == INT64_MAX) return true;
+  uint64_t made = placements[a].offset, read = placements[b].offset;
+  if (made >= read + s->buffers[b].size || read >= made + s->buffers[a].size) return true;
+  if (made == read && (overlap->in_place || overlap->distance >= 0)) return true;
+  return (int64_t)(made - read) <= overlap->distance;
+}
+
+void berth_streaming_turn(berth_streaming_t *s, const berth_placement_t *placements) {
+  for (uint32_t i = 0; i < s->overlap_count; i++) {
+    const berth_stream_overlap_t *overlap = &s->overlaps[i];
+    uint32_t made = s->buffer_of[overlap->made];
+    for (uint32_t k = 0; made != UINT32_MAX && k < s->plan.run_count; k++) {
+      bool is_it = s->runs[k].first == s->buffers[made].first && overlap->reversed != INT64_MAX;
+      if (is_it) s->runs[k].reverse = !is_forward(s, overlap, placements);
+    }
+  }
 }
 
 /* A step that runs whole and may write over an input that dies in it, or over another one. */

@@ -67,14 +67,17 @@ static berth_status_t add_ring(reading_t *r) {
   return BERTH_OK;
 }
 
+static bool is_true(const reading_t *r) {
+  return r->json.token == BERTH_JSON_WORD && r->json.text[0] == 't';
+}
+
 static berth_status_t run_value(reading_t *r) {
   berth_stream_run_t *run = &r->saved->runs[r->saved->run_count - 1];
   if (berth_json_key_is(&r->json, "first")) return number(r, &run->first);
   if (berth_json_key_is(&r->json, "last")) return number(r, &run->last);
   if (berth_json_key_is(&r->json, "block_rows")) return number(r, &run->block);
-  if (berth_json_key_is(&r->json, "pull_outputs")) {
-    run->pull_outputs = r->json.token == BERTH_JSON_WORD && r->json.text[0] == 't';
-  }
+  if (berth_json_key_is(&r->json, "pull_outputs")) run->pull_outputs = is_true(r);
+  if (berth_json_key_is(&r->json, "reverse")) run->reverse = is_true(r);
   return BERTH_OK;
 }
 

@@ -96,7 +96,9 @@ static bool next_piece(berth_interpreter_t *interpreter) {
 
 bool berth_run_is_last_piece(const berth_interpreter_t *interpreter) {
   const berth_stream_node_t *node = current_node(interpreter);
-  return node->kind == BERTH_WHOLE || interpreter->progress.piece.last_row == node->rows;
+  const berth_stream_piece_t *piece = &interpreter->progress.piece;
+  if (interpreter->progress.run->run.reverse) return piece->first_row == 0;
+  return node->kind == BERTH_WHOLE || piece->last_row == node->rows;
 }
 
 bool berth_run_is_kept(const berth_interpreter_t *interpreter) {

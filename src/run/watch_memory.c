@@ -94,18 +94,23 @@ static void keep_some(berth_guard_t *guard, uint32_t tensor, const berth_value_t
 }
 
 /* Rows that a node of the run had made before the current piece. */
-static uint32_t rows_before(const berth_watch_t *watch, const berth_stream_node_t *node) {
-  const berth_stream_piece_t *piece = &watch->guard->interpreter->progress.piece;
+static berth_stream_rows_t rows_before(const berth_watch_t *watch,
+                                       const berth_stream_node_t *node) {
+  const berth_invoke_t *progress = &watch->guard->interpreter->progress;
+  const berth_stream_piece_t *piece = &progress->piece;
   bool current = node->step == piece->step;
-  if (node->kind == BERTH_ROW_LOCAL) return current ? piece->first_row : node->made;
-  return node->made == node->rows && !current ? node->output : 0;
+  if (progress->run->run.reverse) return (berth_stream_rows_t){piece->last_row, node->output};
+  if (node->kind == BERTH_ROW_LOCAL) {
+    return (berth_stream_rows_t){0, current ? piece->first_row : node->made};
+  }
+  return (berth_stream_rows_t){0, node->made == node->rows && !current ? node->output : 0};
 }
 
 /* One after the other, the tensors that nodes of the run make and keep whole, with what is made of
  * them by now, from output number `*number` of node `*node` on; both then say which is next. False:
  * there is no more. */
 static bool next_whole(const berth_watch_t *watch, uint32_t *node, uint32_t *number,
-                       berth_value_t *value, uint32_t *made) {
+                       berth_value_t *value, berth_stream_rows_t *made) {
   const berth_interpreter_t *interpreter = watch->guard->interpreter;
   const berth_stream_t *run = interpreter->progress.run;
   for (; *node < run->node_count; (*node)++, *number = 0) {
@@ -132,12 +137,13 @@ static bool next_whole(const berth_watch_t *watch, uint32_t *node, uint32_t *num
 static void keep_unreplaced(const berth_watch_t *watch, uint32_t tensor, const berth_value_t *value,
                             uint32_t node, uint32_t number, uint32_t first, uint32_t last) {
   berth_value_t made;
-  uint32_t rows;
+  berth_stream_rows_t rows;
   while (first < last && next_whole(watch, &node, &number, &made, &rows)) {
     if (watch->guard->graph.bases[0] + made.index == tensor) continue;
-    const uint8_t *end = made.data + (size_t)rows * made.row_bytes;
-    if (made.data >= value->data + last || end <= value->data + first) continue;
-    uint32_t low = made.data > value->data + first ? (uint32_t)(made.data - value->data) : first;
+    const uint8_t *start = made.data + (size_t)rows.first * made.row_bytes;
+    const uint8_t *end = made.data + (size_t)rows.last * made.row_bytes;
+    if (start >= value->data + last || end <= value->data + first || start >= end) continue;
+    uint32_t low = start > value->data + first ? (uint32_t)(start - value->data) : first;
     uint32_t high = end < value->data + last ? (uint32_t)(end - value->data) : last;
     keep_unreplaced(watch, tensor, value, node, number, first, low);
     first = high;

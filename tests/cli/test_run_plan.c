@@ -26,6 +26,36 @@ static void a_saved_plan_runs_as_it_is(void **state) {
   }
 }
 
+/* Layers that run alone leave their outputs below their inputs, or above them in reverse. */
+static void runs_in_reverse_are_saved_and_followed(void **state) {
+  (void)state;
+  assert_status("python3 -B tests/cli/make_hybrid_model.py $dir/hybrid.tflite && "
+                "berth run $dir/hybrid.tflite --fill random:4 --output-dir $dir && "
+                "mv $dir/out0.bin $dir/whole.bin && "
+                "berth plan $dir/hybrid.tflite --stream max -o $dir/plan.json >$dir/text && "
+                "grep -q 'of the runs from the last row to the first' $dir/text && "
+                "grep -q '\"reverse\": true' $dir/plan.json && "
+                "grep -q '\"reverse\": false' $dir/plan.json",
+                0);
+  assert_status("berth run $dir/hybrid.tflite --plan $dir/plan.json --fill random:4 --guard "
+                "--output-dir $dir && cmp $dir/out0.bin $dir/whole.bin && "
+                "berth run $dir/hybrid.tflite --stream max --fill random:4 --guard=fast "
+                "--output-dir $dir && cmp $dir/out0.bin $dir/whole.bin",
+                0);
+  static const char *const edits[] = {"s/\"reverse\": true/\"reverse\": false/",
+                                      "s/\"reverse\": false/\"reverse\": true/"};
+  for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+    char command[256];
+    snprintf(command, sizeof command, "sed '%s' $dir/plan.json >$dir/bad.json", edits[i]);
+    assert_status(command, 0);
+    assert_refused("berth run $dir/hybrid.tflite --plan $dir/bad.json", 1, "is overwritten");
+  }
+  assert_status("berth plan --stream max " MODEL " -o $dir/plan.json && "
+                "sed 's/\"reverse\": false/\"reverse\": true/' $dir/plan.json >$dir/bad.json",
+                0);
+  assert_refused("berth run " MODEL " --plan $dir/bad.json", 1, "cannot be walked");
+}
+
 /* Without a file in between: both place with the same budget. pose_landmark_full needs all of it.
  */
 static void what_plan_promises_is_what_run_gives(void **state) {
@@ -246,6 +276,7 @@ static void a_plan_in_another_order_is_followed(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_saved_plan_runs_as_it_is),
+      cmocka_unit_test(runs_in_reverse_are_saved_and_followed),
       cmocka_unit_test(what_plan_promises_is_what_run_gives),
       cmocka_unit_test(a_plan_in_another_order_is_followed),
       cmocka_unit_test(what_is_wrong_in_a_saved_plan_is_refused),

@@ -25,6 +25,7 @@ typedef struct record {
   event_t events[EVENTS_MAX];
   uint32_t steps[EVENTS_MAX]; /* of each piece */
   uint32_t count, pieces, step;
+  uint32_t reversed; /* runs that went in reverse as well */
 } record_t;
 
 static void note(record_t *r, uint32_t tensor, int64_t first, int64_t last, bool written) {
@@ -186,7 +187,7 @@ static bool step_works(const record_t *r, uint32_t made, uint32_t read, int64_t 
 
 /* Would `made`, `distance` bytes after the start of `read`, spoil a byte that is read later? */
 static bool distance_works(const record_t *r, uint32_t made, uint32_t read, int64_t distance) {
-  uint32_t in_step = in_step_with(r, made, read);
+  uint32_t in_step = r->run.reverse ? UINT32_MAX : in_step_with(r, made, read);
   if (in_step != UINT32_MAX && !step_works(r, made, read, distance)) return false;
   int64_t made_bytes = r->it->tensors[made].row_bytes, read_bytes = r->it->tensors[read].row_bytes;
   int64_t dead[2] = {INT64_MAX, INT64_MIN}; /* bytes of `read` from there to there are gone */
@@ -252,6 +253,20 @@ static void check_overlap(const record_t *r, const berth_stream_overlap_t *overl
     assert_false(distance_works(r, overlap->made, overlap->read, overlap->distance + 1));
 }
 
+/* From the last row to the first: all that is said, and no byte less. */
+static void check_reversed(record_t *r, const berth_stream_overlap_t *overlap) {
+  int64_t read =
+      (int64_t)r->it->tensors[overlap->read].rows * r->it->tensors[overlap->read].row_bytes;
+  r->run.reverse = true;
+  walk(r);
+  for (int64_t distance = overlap->reversed; distance <= read + 1; distance++) {
+    assert_true(distance_works(r, overlap->made, overlap->read, distance));
+  }
+  assert_false(distance_works(r, overlap->made, overlap->read, overlap->reversed - 1));
+  r->run.reverse = false;
+  r->reversed++;
+}
+
 static void check_run(record_t *r, const berth_stream_run_t *run) {
   r->run = *run;
   size_t bytes;
@@ -275,6 +290,9 @@ static void check_run(record_t *r, const berth_stream_run_t *run) {
     if (makes_one(r, i)) assert_int_equal(rings[i], span_of(r, i));
   }
   for (uint32_t i = 0; i < measure.overlap_count; i++) check_overlap(r, &measure.overlaps[i]);
+  for (uint32_t i = 0; i < measure.overlap_count; i++) {
+    if (measure.overlaps[i].reversed != INT64_MAX) check_reversed(r, &measure.overlaps[i]);
+  }
 }
 
 /* Lets some operators go in step with an input, where rows agree or they are whole, and some whole
@@ -312,6 +330,7 @@ static void rings_and_overlaps_are_as_large_as_needed_and_no_larger(void **state
   row_network_t *it = malloc(sizeof *it);
   record_t *r = malloc(sizeof *r);
   assert_true(it != NULL && r != NULL);
+  r->reversed = 0;
   for (uint64_t seed = 1; seed <= 1000; seed++) {
     row_network_random(it, seed);
     permit(it);
@@ -321,14 +340,19 @@ static void rings_and_overlaps_are_as_large_as_needed_and_no_larger(void **state
     assert_int_equal(berth_stream_workspace(&it->network, 0, last, &bytes), BERTH_OK);
     void *memory = malloc(bytes);
     assert_int_equal(berth_stream_init(&it->network, 0, last, memory, bytes, &r->stream), BERTH_OK);
-    for (uint32_t n = 0; n < 3; n++) {
+    for (uint32_t n = 0; n < 4; n++) {
       uint32_t a = row_random(it, it->op_count), b = row_random(it, it->op_count);
-      berth_stream_run_t run = {a < b ? a : b, a < b ? b : a, 1 + row_random(it, 3),
-                                n == 1 ? 1u + row_random(it, 3) : 0, n == 2};
+      if (n == 3) b = a;
+      berth_stream_run_t run = {.first = a < b ? a : b,
+                                .last = a < b ? b : a,
+                                .block = 1 + row_random(it, 3),
+                                .push_inputs = n == 1 ? 1u + row_random(it, 3) : 0,
+                                .pull_outputs = n == 2};
       check_run(r, &run);
     }
     free(memory);
   }
+  assert_true(r->reversed > 100);
   free(r);
   free(it);
 }

@@ -164,7 +164,8 @@ static void every_row_is_made_once_and_after_all_that_it_reads(void **state) {
     uint32_t last = it->op_count - 1;
     for (uint32_t block = 1; block <= 3; block++) {
       check_run(it,
-                (berth_stream_run_t){0, last, block, seed % 2 == 0 ? UINT32_MAX : 0, seed % 3 == 0},
+                (berth_stream_run_t){0, last, block, seed % 2 == 0 ? UINT32_MAX : 0, seed % 3 == 0,
+                                     false},
                 0, last);
     }
     uint32_t a = row_random(it, it->op_count), b = row_random(it, it->op_count);
@@ -172,8 +173,8 @@ static void every_row_is_made_once_and_after_all_that_it_reads(void **state) {
       uint32_t c = a;
       a = b, b = c;
     }
-    check_run(it, (berth_stream_run_t){a, b, 1, 0, false}, 0, last);
-    check_run(it, (berth_stream_run_t){a, b, 2, 0, false}, a, b);
+    check_run(it, (berth_stream_run_t){a, b, 1, 0, false, false}, 0, last);
+    check_run(it, (berth_stream_run_t){a, b, 2, 0, false, false}, a, b);
   }
   free(it);
 }
@@ -198,7 +199,7 @@ static void rows_are_made_no_sooner_than_they_are_read(void **state) {
   void *memory = malloc(bytes);
   berth_stream_t stream;
   assert_int_equal(berth_stream_init(&it->network, 0, 2, memory, bytes, &stream), BERTH_OK);
-  const berth_stream_run_t run = {0, 2, 1, 1, false};
+  const berth_stream_run_t run = {0, 2, 1, 1, false, false};
   assert_int_equal(berth_stream_begin(&stream, &run), BERTH_OK);
   const char *expected = "i0 i1 a0 i2 a1 b0 c0 i3 a2 b1 c1 i4 a3 b2 c2 i5 a4 b3 c3 a5 b4 c4 b5 c5 ";
   char text[256] = "";
@@ -210,6 +211,58 @@ static void rows_are_made_no_sooner_than_they_are_read(void **state) {
   }
   assert_string_equal(text, expected);
   free(memory);
+  free(it);
+}
+
+/* Row-local, and somebody reads what it makes, but not the caller. */
+static bool may_reverse(const row_network_t *it, uint32_t step) {
+  berth_subgraph_t graph = berth_model_subgraph(&it->model, 0);
+  berth_vector_t outputs = berth_model_operator(&it->model, 0, step).outputs;
+  uint32_t readers = 0;
+  for (uint32_t i = 0; i < outputs.count; i++) {
+    uint32_t tensor = (uint32_t)berth_vector_int(outputs, i);
+    if (berth_vector_holds(graph.outputs, tensor)) return false;
+    readers += it->readers[tensor];
+  }
+  return it->contracts[step].kind == BERTH_ROW_LOCAL && outputs.count == 1 && readers > 0;
+}
+
+static void a_run_of_one_step_goes_in_reverse_too(void **state) {
+  (void)state;
+  row_network_t *it = malloc(sizeof *it);
+  assert_non_null(it);
+  uint32_t reversed = 0;
+  for (uint64_t seed = 1; seed <= 300; seed++) {
+    row_network_random(it, seed);
+    uint32_t last = it->op_count - 1;
+    size_t bytes;
+    assert_int_equal(berth_stream_workspace(&it->network, 0, last, &bytes), BERTH_OK);
+    void *memory = malloc(bytes);
+    berth_stream_t stream;
+    assert_int_equal(berth_stream_init(&it->network, 0, last, memory, bytes, &stream), BERTH_OK);
+    for (uint32_t step = 0; step <= last; step++) {
+      berth_stream_run_t run = {step, step, 1 + (uint32_t)(seed % 3), 0, false, true};
+      bool may = may_reverse(it, step);
+      assert_int_equal(berth_stream_begin(&stream, &run), may ? BERTH_OK : BERTH_ERROR_ARGUMENT);
+      if (!may) continue;
+      berth_stream_piece_t piece;
+      uint32_t left =
+          it->tensors[berth_vector_int(berth_model_operator(&it->model, 0, step).outputs, 0)].rows;
+      berth_stream_set_join(&stream, step, seed % 2 ? 5 : 0);
+      while (berth_stream_join(&stream, &piece)) {
+        assert_int_equal(piece.step, step);
+        assert_int_equal(piece.last_row, left);
+        assert_int_equal(piece.first_row, left > run.block ? left - run.block : 0);
+        left = piece.first_row;
+      }
+      assert_int_equal(left, 0);
+      reversed++;
+      run.last++;
+      if (step < last) assert_int_equal(berth_stream_begin(&stream, &run), BERTH_ERROR_ARGUMENT);
+    }
+    free(memory);
+  }
+  assert_true(reversed > 300);
   free(it);
 }
 
@@ -227,9 +280,9 @@ static void what_cannot_be_is_refused(void **state) {
   assert_int_equal(berth_stream_init(&it->network, 0, last, memory, bytes - 1, &stream),
                    BERTH_ERROR_MEMORY);
   assert_int_equal(berth_stream_init(&it->network, 0, last, memory, bytes, &stream), BERTH_OK);
-  assert_int_equal(berth_stream_begin(&stream, &(berth_stream_run_t){0, last + 1, 1, 0, 0}),
+  assert_int_equal(berth_stream_begin(&stream, &(berth_stream_run_t){0, last + 1, 1, 0, 0, 0}),
                    BERTH_ERROR_ARGUMENT);
-  assert_int_equal(berth_stream_begin(&stream, &(berth_stream_run_t){0, last, 0, 0, 0}),
+  assert_int_equal(berth_stream_begin(&stream, &(berth_stream_run_t){0, last, 0, 0, 0, 0}),
                    BERTH_ERROR_ARGUMENT);
   free(memory);
   free(it);
@@ -239,6 +292,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(every_row_is_made_once_and_after_all_that_it_reads),
       cmocka_unit_test(rows_are_made_no_sooner_than_they_are_read),
+      cmocka_unit_test(a_run_of_one_step_goes_in_reverse_too),
       cmocka_unit_test(what_cannot_be_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,7 +130,7 @@ static uint64_t load_of_blocks(search_t *s, uint32_t first, uint32_t last, uint3
   }
   uint64_t load = live_before(s, first, push), scratch = 0, sums[MOST_OPS] = {0};
   for (uint32_t t = 0; t < s->it.tensor_count; t++) s->firsts[t] = UINT32_MAX;
-  berth_stream_run_t run = {first, last, block, push ? UINT32_MAX : 0, false};
+  berth_stream_run_t run = {first, last, block, push ? UINT32_MAX : 0, false, false};
   assert_int_equal(berth_stream_measure(&s->stream, &s->it.network, &run, s->measure_memory,
                                         s->measure_bytes, &s->measure),
                    BERTH_OK);
@@ -330,7 +330,7 @@ static void a_run_that_takes_more_than_the_work_limit_is_not_walked(void **state
 static uint32_t coarsen(search_t *s, uint32_t first, uint32_t last, uint64_t budget, bool push,
                         void *memory, size_t bytes) {
   const berth_stream_search_options_t options = {.push_inputs = push ? UINT32_MAX : 0};
-  berth_stream_run_t run = {first, last, 1, options.push_inputs, false};
+  berth_stream_run_t run = {first, last, 1, options.push_inputs, false, false};
   uint64_t before = load_of_blocks(s, first, last, 1, push);
   uint32_t calls = s->measure.pieces;
   assert_int_equal(
@@ -369,7 +369,7 @@ static void coarser_runs_have_fewer_calls_within_their_budget(void **state) {
         }
       }
     }
-    berth_stream_run_t wrong = {0, s->it.op_count, 1, 0, false};
+    berth_stream_run_t wrong = {0, s->it.op_count, 1, 0, false, false};
     assert_int_equal(
         berth_stream_coarsen(&s->it.network, &s->graph, NULL, 1, memory, bytes, &wrong, 1),
         BERTH_ERROR_ARGUMENT);

@@ -39,7 +39,7 @@ static void release(planned_t *it) {
 
 static berth_status_t verify(planned_t *it) {
   berth_complaint_t complaint;
-  return berth_streaming_verify(&it->streaming, it->outcome.plan.placements, &complaint);
+  return berth_streaming_settle(&it->streaming, it->outcome.plan.placements, &complaint);
 }
 
 static void a_streamed_plan_is_right_and_needs_less_than_the_load(void **state) {

@@ -19,6 +19,7 @@ typedef struct outcome {
   size_t used;
   uint32_t runs;
   bool reordered;
+  bool reversed; /* a run goes from the last row to the first */
 } outcome_t;
 
 static void keep_outputs(outcome_t *outcome, const berth_runner_t *runner) {
@@ -43,6 +44,10 @@ static void run(const char *path, const berth_streaming_options_t *streaming, ui
   }
   outcome->used = 0;
   outcome->runs = runner.streaming != NULL ? runner.streaming->plan.run_count : 0;
+  outcome->reversed = false;
+  for (uint32_t i = 0; i < outcome->runs; i++) {
+    outcome->reversed = outcome->reversed || runner.streaming->plan.runs[i].reverse;
+  }
   outcome->reordered = runner.streaming != NULL && runner.streaming->plan.order != NULL;
   uint64_t state = seed;
   for (int n = 0; n < INVOKES; n++) {
@@ -96,7 +101,7 @@ static void streamed_networks_give_the_bytes_of_whole_ones(void **state) {
   };
   const char *cases = getenv("BERTH_TEST_CASES");
   uint32_t networks = cases != NULL ? (uint32_t)strtoul(cases, NULL, 10) : NETWORKS;
-  uint32_t runs = 0, reordered = 0;
+  uint32_t runs = 0, reordered = 0, reversed = 0;
   counted_t counted = {0, 0, 0, 0, 0};
   char path[] = "/tmp/berth-streaming-XXXXXX";
   int handle = mkstemp(path);
@@ -118,19 +123,20 @@ static void streamed_networks_give_the_bytes_of_whole_ones(void **state) {
       }
       runs += streamed->runs > 0;
       reordered += streamed->reordered;
+      reversed += streamed->reversed;
     }
   }
   unlink(path);
   free(net);
   free(whole);
   free(streamed);
-  print_message("%u of %u plans stream, %u of them in another order\n", runs, 3 * networks,
-                reordered);
+  print_message("%u of %u plans stream, %u of them in another order, %u in reverse\n", runs,
+                3 * networks, reordered, reversed);
   print_message("networks with grouped convolutions: %u, several outputs of a channel: %u, "
                 "transposed: %u, conversions: %u, of sequences: %u\n",
                 counted.grouped, counted.multiplied, counted.transposed, counted.converted,
                 counted.sequences);
-  assert_true(runs > networks && reordered > 0);
+  assert_true(runs > networks && reordered > 0 && reversed > 0);
   assert_true(counted.grouped > networks / 30 && counted.multiplied > networks / 30);
   assert_true(counted.transposed > networks / 30 && counted.converted > networks / 30);
   assert_true(counted.sequences > networks / 30);

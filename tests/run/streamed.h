@@ -150,6 +150,7 @@ static inline void streamed_some(streamed_t *s, uint32_t (*draw)(void *user), vo
     if (step == first) continue;
     step--;
     streamed_run(s, first, step, 1 + draw(user) % 3, draw(user) % 2, draw(user) % 2);
+    s->runs[s->run_count - 1].reverse = first == step; /* if it can */
   }
 }
 
@@ -208,7 +209,7 @@ static inline void streamed_finish(streamed_t *s) {
   berth_stream_network_t network = {
       .model = s->model, .contracts = s->contracts, .tensors = s->tensors, .order = s->order};
   for (uint32_t r = 0; r < s->run_count; r++) {
-    const berth_stream_run_t *run = &s->runs[r];
+    berth_stream_run_t *run = &s->runs[r];
     size_t bytes;
     assert_int_equal(berth_stream_workspace(&network, run->first, run->last, &bytes), BERTH_OK);
     void *memory = streamed_allocate(bytes, 1);
@@ -217,6 +218,7 @@ static inline void streamed_finish(streamed_t *s) {
     berth_stream_piece_t piece;
     assert_int_equal(berth_stream_init(&network, run->first, run->last, memory, bytes, &stream),
                      BERTH_OK);
+    if (run->reverse) run->reverse = berth_stream_begin(&stream, run) == BERTH_OK;
     assert_int_equal(berth_stream_begin(&stream, run), BERTH_OK);
     while (berth_stream_next(&stream, &piece)) {
       if (piece.step != BERTH_NOBODY) {
