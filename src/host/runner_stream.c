@@ -232,11 +232,14 @@ berth_value_t berth_runner_output(const berth_runner_t *runner, uint32_t output)
   return value;
 }
 
-/* The next row of `input`, if it is its turn. */
-static berth_status_t push_row(berth_runner_t *runner, uint32_t input, uint32_t row) {
+/* The rows of `input` from `row` on, if it is its turn: as many as are wanted one after the other.
+ */
+static berth_status_t push_rows(berth_runner_t *runner, uint32_t input, uint32_t row) {
   berth_value_t frame = berth_runner_input(runner, input);
+  uint32_t taken;
   if (frame.data == NULL) return BERTH_ERROR_MEMORY;
-  return berth_interpreter_push_rows(&runner->interpreter, input, berth_row(&frame, row), 1, NULL);
+  return berth_interpreter_push_rows(&runner->interpreter, input, berth_row(&frame, row),
+                                     frame.rows - row, &taken);
 }
 
 /* All at once, or the rows of inputs as they are asked for. */
@@ -245,16 +248,16 @@ static berth_status_t invoke(berth_runner_t *runner) {
   uint32_t count = berth_model_subgraph(&runner->model, 0).inputs.count, input, row = 0;
   bool pushed = false;
   berth_status_t status = BERTH_ERROR_ARGUMENT;
-  /* The input whose turn it is takes its first row, others refuse it. */
+  /* The input whose turn it is takes its first rows, others refuse theirs. */
   for (input = 0; input < count && status == BERTH_ERROR_ARGUMENT; input++) {
     if (!berth_interpreter_is_pushed(interpreter, input)) continue;
     pushed = true;
-    status = push_row(runner, input, 0);
+    status = push_rows(runner, input, 0);
   }
   if (!pushed) return berth_interpreter_invoke(interpreter);
   while (status == BERTH_OK &&
          (input = berth_interpreter_wanted(interpreter, &row)) != BERTH_NOBODY) {
-    status = push_row(runner, input, row);
+    status = push_rows(runner, input, row);
   }
   return status;
 }

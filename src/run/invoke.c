@@ -376,6 +376,34 @@ uint32_t berth_interpreter_wanted(const berth_interpreter_t *interpreter, uint32
   return progress->piece.input;
 }
 
+/* Goes on with `count` rows, or as many as are wanted of this input one after the other. */
+static berth_status_t go_on(berth_interpreter_t *interpreter, uint32_t input, const uint8_t *rows,
+                            uint32_t count, uint32_t row_bytes, uint32_t *done) {
+  const berth_invoke_t *progress = &interpreter->progress;
+  while (*done < count && progress->waiting && progress->piece.input == input) {
+    *done += take(interpreter, rows + (size_t)*done * row_bytes, count - *done);
+    if (progress->piece.first_row < progress->piece.last_row) break;
+    berth_status_t status = settle(interpreter, advance(interpreter));
+    if (status != BERTH_OK) return status;
+  }
+  return BERTH_OK;
+}
+
+/* The same; what is read from the model is recalled for all of these rows. */
+static berth_status_t push(berth_interpreter_t *interpreter, uint32_t input, const uint8_t *rows,
+                           uint32_t count, uint32_t row_bytes, uint32_t *done) {
+#if BERTH_RECALL
+  berth_stream_t *run = interpreter->progress.run;
+  berth_recall_t recall;
+  if (!is_guarded(interpreter)) berth_run_recall_begin(interpreter, &recall);
+  berth_status_t status = go_on(interpreter, input, rows, count, row_bytes, done);
+  run->recall = NULL;
+  return status;
+#else
+  return go_on(interpreter, input, rows, count, row_bytes, done);
+#endif
+}
+
 berth_status_t berth_interpreter_push_rows(berth_interpreter_t *interpreter, uint32_t input,
                                            const void *rows, uint32_t count, uint32_t *taken) {
   if (interpreter == NULL || !interpreter->prepared || rows == NULL || count == 0 ||
@@ -394,12 +422,9 @@ berth_status_t berth_interpreter_push_rows(berth_interpreter_t *interpreter, uin
     if (status != BERTH_OK) return status;
   }
   uint32_t done = 0;
-  while (done < count && progress->waiting && progress->piece.input == input) {
-    done += take(interpreter, (const uint8_t *)rows + (size_t)done * value.row_bytes, count - done);
-    if (progress->piece.first_row < progress->piece.last_row) break;
-    status = settle(interpreter, advance(interpreter));
-    if (status != BERTH_OK) return status;
-  }
+  if (!progress->waiting) return BERTH_ERROR_INTERNAL; /* nobody wants any rows */
+  status = push(interpreter, input, rows, count, value.row_bytes, &done);
+  if (status != BERTH_OK) return status;
   if (taken == NULL) return done == count ? BERTH_OK : BERTH_ERROR_ARGUMENT;
   *taken = done;
   return BERTH_OK;

@@ -193,6 +193,11 @@ typedef struct berth_recall {
   uint32_t used;                              /* bytes of `memory` */
   _Alignas(32) uint8_t memory[BERTH_KEEP_BYTES];
 } berth_recall_t; /* 22 KB, and the memory to keep things in */
+
+/* From now on the current run recalls what is in `recall`, which is emptied first. Whoever calls
+ * this sets the run's `recall` to NULL before the memory ends. Not under the guard, which looks at
+ * what is read. */
+void berth_run_recall_begin(berth_interpreter_t *interpreter, berth_recall_t *recall);
 #endif
 
 /* berth_run_call and berth_run_call_memory for the operator of the current piece. */

@@ -192,22 +192,43 @@ static berth_status_t make_pieces(berth_interpreter_t *interpreter,
   return BERTH_OK;
 }
 
-berth_status_t berth_run_make_pieces(berth_interpreter_t *interpreter,
-                                     berth_status_t (*make)(berth_interpreter_t *, uint32_t op)) {
 #if BERTH_RECALL
-  berth_recall_t recall;
-  for (uint32_t i = 0; i < RECALL_VALUES; i++) recall.tensors[i] = BERTH_NOBODY;
-  for (uint32_t i = 0; i < RECALL_CALLS; i++) recall.operators[i] = BERTH_NOBODY;
-  memset(recall.kept, 0, sizeof recall.kept);
-  recall.used = 0;
+void berth_run_recall_begin(berth_interpreter_t *interpreter, berth_recall_t *recall) {
+  for (uint32_t i = 0; i < RECALL_VALUES; i++) recall->tensors[i] = BERTH_NOBODY;
+  for (uint32_t i = 0; i < RECALL_CALLS; i++) recall->operators[i] = BERTH_NOBODY;
+  memset(recall->kept, 0, sizeof recall->kept);
+  recall->used = 0;
+  interpreter->progress.run->recall = recall;
+}
+#endif
+
+#if BERTH_RECALL
+#if defined(__GNUC__)
+#define NOINLINE __attribute__((noinline)) /* no stack where it isn't called */
+#else
+#define NOINLINE
+#endif
+
+/* The same, and recalls what it reads. */
+NOINLINE static berth_status_t make_recalling(berth_interpreter_t *interpreter,
+                                              berth_status_t (*make)(berth_interpreter_t *,
+                                                                     uint32_t op)) {
   berth_stream_t *run = interpreter->progress.run;
-  if (interpreter->guard == NULL) run->recall = &recall;
+  berth_recall_t recall;
+  berth_run_recall_begin(interpreter, &recall);
   berth_status_t status = make_pieces(interpreter, make);
   run->recall = NULL;
   return status;
-#else
-  return make_pieces(interpreter, make);
+}
 #endif
+
+berth_status_t berth_run_make_pieces(berth_interpreter_t *interpreter,
+                                     berth_status_t (*make)(berth_interpreter_t *, uint32_t op)) {
+#if BERTH_RECALL
+  bool recalls = interpreter->progress.run->recall != NULL || interpreter->guard != NULL;
+  if (!recalls) return make_recalling(interpreter, make);
+#endif
+  return make_pieces(interpreter, make);
 }
 
 /* ---- What is seen ---------------------------------------------------------------------------- */
