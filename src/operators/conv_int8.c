@@ -7,7 +7,7 @@
  * out, and (zero point - zero point) x weight adds nothing. Filters of very thin rows are gathered
  * everywhere, since spans are read 16 bytes at a time: then the outermost loop is over as many
  * pixels as there is scratch for, so that each is gathered once. Filters that are too large to
- * unpack, all where the plan has no room for that, and 1x1 filters over a few pixels (a row that is
+ * unpack, all where the plan has no room for that, and any over a few pixels (a short row that is
  * streamed), become plain matrix products.
  */
 #include "operators/conv_int8.h"
@@ -20,6 +20,7 @@
 #define GATHER_LEAST  8u     /* pixels, even if their patches take more */
 #define BORDER_PIXELS 2u     /* gathered at a time, where only the border is */
 #define PIXELS_LEAST  12u    /* for which weights are worth being unpacked */
+#define PATCHES_LEAST 8u     /* likewise, if they must be gathered */
 #define ALIGN         32u    /* of the packed weights */
 
 /* How a convolution is carried out; follows from its geometry alone. */
@@ -162,6 +163,9 @@ static void run_product(const berth_call_t *call, const berth_conv_t *conv, cont
     berth_conv_each(call, conv, 1, 1, &(berth_conv_each_t){add_tap, finish_sum, &sum});
     return;
   }
+  /* Of a few pixels each factor is used once or twice, and AVX2 derives them as they are needed. */
+  bool few = call->last_row - call->first_row == 1 && conv->output_w < PATCHES_LEAST;
+  if (few && call->cpu & BERTH_CPU_AVX2) room.factors = NULL;
   berth_rescale_use(call, &context->matmul.rescale, conv->output_c, room.factors);
   berth_conv_run(call, conv, 1, 1, (uint8_t)conv->input.zero_point, &room, product, context);
 }
@@ -247,25 +251,31 @@ static void walk_row(const walk_t *walk, uint32_t row) {
   gathered(walk, row, last, conv->output_w);
 }
 
+/* All pixels of rows [first, last) of a 1x1 convolution, which lie one after the other. */
+static berth_conv_pixels_t pixels_of(const walk_t *walk, uint32_t first, uint32_t last) {
+  const berth_conv_t *conv = walk->conv;
+  berth_conv_pixels_t pixels; /* of one span: the others are never looked at */
+  pixels.from[0] = berth_row(&conv->input, first);
+  pixels.from[0] += (size_t)walk->group * conv->filter_c;
+  pixels.step[0] = conv->input_c;
+  pixels.count = (last - first) * conv->output_w;
+  pixels.out = (uint8_t *)berth_row(&conv->output, first) + walk->channel;
+  pixels.out_step = conv->output_c;
+  return pixels;
+}
+
 /* Rows [first, last) of a 1x1 convolution whose pixels all lie one after the other. */
 static void walk_pixels(const walk_t *walk, uint32_t first, uint32_t last) {
   const berth_conv_t *conv = walk->conv;
-  uint32_t count = (last - first) * conv->output_w;
+  berth_conv_pixels_t pixels = pixels_of(walk, first, last);
   uint32_t tail = 0;
   if (walk->way->span < BERTH_CONV_STEP) { /* the last ones, whose spans are read beyond the end */
     tail = (BERTH_CONV_STEP + conv->input_c - 1) / conv->input_c;
     tail = (tail + conv->output_w - 1) / conv->output_w; /* rows */
     if (tail > last - first) tail = last - first;
-    count -= tail * conv->output_w;
+    pixels.count -= tail * conv->output_w;
   }
-  berth_conv_pixels_t pixels; /* of one span: the others are never looked at */
-  pixels.from[0] = (const uint8_t *)berth_row(&conv->input, first);
-  pixels.from[0] += (size_t)walk->group * conv->filter_c;
-  pixels.step[0] = conv->input_c;
-  pixels.count = count;
-  pixels.out = (uint8_t *)berth_row(&conv->output, first) + walk->channel;
-  pixels.out_step = conv->output_c;
-  if (count > 0) walk->kernel(walk->block, &pixels);
+  if (pixels.count > 0) walk->kernel(walk->block, &pixels);
   for (uint32_t row = last - tail; row < last; row++) walk_row(walk, row);
 }
 
@@ -307,6 +317,14 @@ static uint32_t block_size(const berth_matmul_int8_t *matmul, uint32_t channel) 
   return rest < BERTH_CONV_BLOCK ? rest : BERTH_CONV_BLOCK;
 }
 
+#if BERTH_HAS_AVX2
+/* Blocks of all channels. */
+static uint32_t block_count(const berth_conv_t *conv) {
+  uint32_t channels = conv->output_c / conv->groups;
+  return conv->groups * ((channels + BERTH_CONV_BLOCK - 1) / BERTH_CONV_BLOCK);
+}
+#endif
+
 /* What a call works with, besides the image. */
 typedef struct tools {
   const berth_matmul_int8_t *matmul;
@@ -345,6 +363,13 @@ static void run_blocks(const berth_call_t *call, const berth_conv_t *conv, const
   }
   bool flat = berth_conv_in_place(conv) && conv->stride_h == 1 && conv->stride_w == 1 &&
               berth_conv_rows_adjoin(call, conv);
+#if BERTH_HAS_AVX2
+  if (flat && tools->ready != NULL && conv->groups == 1 && way->span >= BERTH_CONV_STEP) {
+    berth_conv_pixels_t pixels = pixels_of(&walk, call->first_row, call->last_row);
+    berth_conv_blocks_avx2(tools->ready, block_count(conv), &pixels);
+    return;
+  }
+#endif
   uint32_t count, number = 0;
   for (uint32_t channel = 0; channel < conv->output_c; channel += count) {
     berth_conv_block_t own;
@@ -417,8 +442,8 @@ static void run_with(const berth_call_t *call, const berth_conv_t *conv, const t
 
 static void run(const berth_call_t *call, const berth_conv_t *conv, const way_t *way,
                 context_t *context) {
-  bool few = berth_conv_in_place(conv) &&
-             (call->last_row - call->first_row) * conv->output_w < PIXELS_LEAST;
+  uint32_t pixels = (call->last_row - call->first_row) * conv->output_w;
+  bool few = pixels < (berth_conv_in_place(conv) ? PIXELS_LEAST : PATCHES_LEAST);
   if (few || way->product || call->scratch_bytes < way->packed_bytes + way->patch_bytes) {
     run_product(call, conv, context);
     return;
@@ -453,11 +478,6 @@ typedef struct kept {
   bool is_ready; /* no factor is out of range */
   berth_conv_block_t blocks[];
 } kept_t;
-
-static uint32_t block_count(const berth_conv_t *conv) {
-  uint32_t channels = conv->output_c / conv->groups;
-  return conv->groups * ((channels + BERTH_CONV_BLOCK - 1) / BERTH_CONV_BLOCK);
-}
 
 static void fill(const berth_call_t *call, const berth_conv_t *conv, const way_t *way, kept_t *kept,
                  uint8_t *packed) {

@@ -47,6 +47,10 @@ void berth_conv_pixels_portable(const berth_conv_block_t *block, const berth_con
 bool berth_conv_open_avx2(berth_conv_block_t *block);
 void berth_conv_pixels_avx2(const berth_conv_block_t *block, const berth_conv_pixels_t *pixels);
 
+/* One block after the other over the same pixels, of one group; moves `pixels->out` along. */
+void berth_conv_blocks_avx2(const berth_conv_block_t *blocks, uint32_t count,
+                            berth_conv_pixels_t *pixels);
+
 /* Arm (BERTH_HAS_ARM), where berth_matmul_int8_suits_arm. Open first: fills the factors and changes
  * `bias`. */
 void berth_conv_open_arm(berth_conv_block_t *block);

@@ -230,4 +230,12 @@ BERTH_AVX2 void berth_conv_pixels_avx2(const berth_conv_block_t *block,
   }
 }
 
+BERTH_AVX2 void berth_conv_blocks_avx2(const berth_conv_block_t *blocks, uint32_t count,
+                                       berth_conv_pixels_t *pixels) {
+  for (uint32_t i = 0; i < count; i++) {
+    berth_conv_pixels_avx2(&blocks[i], pixels);
+    pixels->out += blocks[i].count;
+  }
+}
+
 #endif

@@ -28,6 +28,7 @@
 typedef struct ready {
   int32_t multipliers[LANES], shifts[LANES];
   int32_t bias[LANES];         /* as the model has it */
+  uint64_t bound;              /* of a sum */
   __m256i low_bias, high_bias; /* corrected for all taps */
   __m256i packed[];            /* weights of all taps, if they are kept */
 } ready_t;
@@ -47,7 +48,7 @@ typedef struct block {
   uint8_t *copies;                    /* scratch for inputs of 16 bytes each, one for each tap */
   const uint8_t *zeros;               /* zero points */
   const uint8_t *end;                 /* of the input's memory */
-  int32_t bias[LANES];
+  const int32_t *bias;                /* of sixteen */
   berth_rescale_avx2_t low, high;
   __m256i low_bias, high_bias; /* corrected for the packed taps */
 } block_t;
@@ -81,21 +82,20 @@ BERTH_AVX2_INLINE bool read_factors(const block_t *b, uint32_t first, ready_t *t
     memcpy(to->shifts + 8, to->shifts, 8 * sizeof *to->shifts);
     memcpy(to->bias + 8, to->bias, 8 * sizeof *to->bias);
   }
+  to->bound = berth_sum_bound_avx2(conv->filter_h * conv->filter_w, to->bias, LANES);
   return true;
 }
 
 /* Makes the block of channels from `first` ready, but for its weights. */
 BERTH_AVX2_INLINE void open_block(block_t *b, uint32_t first, const ready_t *from) {
   const berth_depthwise_int8_t *d = b->depthwise;
-  const berth_conv_t *conv = d->conv;
   b->first = first;
   b->from = b->to = 0;
-  memcpy(b->bias, from->bias, sizeof b->bias);
-  uint64_t bound = berth_sum_bound_avx2(conv->filter_h * conv->filter_w, b->bias, LANES);
-  b->low = berth_rescale_avx2_load(quarters(from->multipliers), quarters(from->shifts), bound,
+  b->bias = from->bias;
+  b->low = berth_rescale_avx2_load(quarters(from->multipliers), quarters(from->shifts), from->bound,
                                    &d->rescale);
   b->high = berth_rescale_avx2_load(quarters(from->multipliers + 4), quarters(from->shifts + 4),
-                                    bound, &d->rescale);
+                                    from->bound, &d->rescale);
 }
 
 /* Weights of one tap for the block's channels. */
