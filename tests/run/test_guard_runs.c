@@ -171,13 +171,20 @@ static found_t find_both(const berth_kernel_t *custom) {
   return found;
 }
 
+/* Field by field: there is padding behind a bool. */
+static void expect_same(const berth_guard_finding_t *a, const berth_guard_finding_t *b) {
+  assert_memory_equal(a, b, offsetof(berth_guard_finding_t, unconfirmed));
+  assert_int_equal(a->unconfirmed, b->unconfirmed);
+  assert_int_equal(a->since, b->since);
+}
+
 /* The fast way has found the same; pushed rows too, which it then pushes once more. */
 static void find_fast(const berth_kernel_t *custom, const found_t *found) {
   for (int push = 0; push < 2; push++) {
     found_t fast = find(custom, push, true);
     assert_int_equal(fast.status, BERTH_OK);
     assert_int_equal(fast.count, found->count);
-    assert_memory_equal(&fast.first, &found->first, sizeof fast.first);
+    expect_same(&fast.first, &found->first);
   }
 }
 
