@@ -16,10 +16,10 @@
 /* The planner's default budget for the streamed plan that was chosen, whether it is shown, saved or
  * run: so all of these have the same peak. Pairs hide from a planner how low a peak can be, so that
  * it would go on looking for a long time. */
-#define BERTH_STREAMING_WORK UINT64_C(30000000)
+#define BERTH_STREAMING_WORK UINT64_C(10000000)
 
 /* Likewise for each of the plans that are only compared with each other. */
-#define BERTH_STREAMING_COMPARING_WORK (BERTH_STREAMING_WORK / 10)
+#define BERTH_STREAMING_COMPARING_WORK (BERTH_STREAMING_WORK / 4)
 
 typedef enum berth_streaming_mode {
   BERTH_STREAMING_OFF,
