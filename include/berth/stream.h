@@ -262,9 +262,11 @@ typedef struct berth_stream_search_options {
   bool pull_outputs;    /* likewise */
   uint32_t align;       /* to which sizes are rounded up; 0: 16 */
   bool one;             /* only the first choice is wanted */
-  uint64_t work_limit;  /* budget in pieces of schedules that are walked, and some of what else has
-                           to be looked at; 0: BERTH_STREAM_SEARCH_WORK. It decides
-                           the result, no clock does */
+  uint64_t below; /* and none at all if its load isn't below this: the search ends as soon as it
+                     knows. 0: any */
+  uint64_t work_limit; /* budget in pieces of schedules that are walked, and some of what else has
+                          to be looked at; 0: BERTH_STREAM_SEARCH_WORK. It decides
+                          the result, no clock does */
   berth_progress_t progress; /* may be NULL; `best` is the smallest load found so far */
   void *progress_user;
 } berth_stream_search_options_t;

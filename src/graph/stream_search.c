@@ -165,6 +165,7 @@ static bool find_path(berth_searching_t *s, aim_t aim, uint64_t budget) {
     if (!sketch_path(s, aim, budget)) return false;
     uint64_t enough = budget;
     if (budget == BERTH_STREAM_IMPOSSIBLE) enough = s->cuts[s->step_count].load;
+    if (s->options->below != 0 && s->cuts[s->step_count].load >= s->options->below) return false;
     bool known = true;
     for (uint32_t at = s->step_count; at > 0; at = s->cuts[at].from) {
       uint32_t from = s->cuts[at].from;

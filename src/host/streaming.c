@@ -100,6 +100,7 @@ static berth_status_t search(berth_streaming_t *s, const berth_subject_t *subjec
                                                 .pull_outputs = pulled,
                                                 .align = options->align,
                                                 .one = one,
+                                                .below = options->below,
                                                 .work_limit = options->work_limit,
                                                 .progress = berth_watch_progress,
                                                 .progress_user = &watch};

@@ -34,6 +34,7 @@ typedef struct berth_streaming_options {
   uint32_t align;      /* 0: 16 */
   uint64_t work_limit; /* of the search for runs, as in berth_stream_search_options_t; a runner's
                           also of placing them */
+  uint64_t below;      /* likewise */
   bool keep_order;     /* the file's order it is (streaming_order.h) */
   bool one;            /* only the choice with the smallest load, to compare orders */
   bool peak_only;      /* only the peak is wanted: runs need not be as coarse as it permits */

@@ -163,15 +163,16 @@ static berth_status_t try_order(trying_t *t, const uint32_t *order, bool place, 
   *bytes = UINT64_MAX;
   berth_status_t status = berth_subject_open(t->path, &options, &subject, &ignored);
   if (status != BERTH_OK) return status == BERTH_ERROR_MEMORY ? status : BERTH_OK;
+  berth_streaming_options_t wanted = *t->wanted;
   if (place) {
-    berth_streaming_options_t wanted = *t->wanted;
     wanted.peak_only = wanted.one = true;
     status = berth_streaming_make(&subject, &wanted, &streaming, &ignored);
     bool any = status == BERTH_OK && streaming.result.choice_count > 0;
     if (any) *bytes = streaming.trials[streaming.chosen].peak;
   } else {
+    if (t->measured) wanted.below = t->least; /* others need not be known */
     status = berth_streaming_open(&streaming, &subject, &ignored);
-    if (status == BERTH_OK) status = berth_streaming_load(&streaming, &subject, t->wanted, bytes);
+    if (status == BERTH_OK) status = berth_streaming_load(&streaming, &subject, &wanted, bytes);
   }
   t->used += streaming.work;
   berth_subject_close(&subject);
