@@ -27,15 +27,19 @@ static char *path_of(const berth_output_files_t *files, uint32_t invoke, uint32_
 
 static berth_status_t open_file(const berth_output_files_t *files, uint32_t invoke, uint32_t output,
                                 berth_rows_file_t *file, berth_complaint_t *complaint) {
-  file->path = path_of(files, invoke, output);
-  if (file->path == NULL) {
+  char *path = path_of(files, invoke, output);
+  if (path == NULL) {
     berth_complain(complaint, "%s: out of memory", files->folder);
     return BERTH_ERROR_MEMORY;
   }
-  berth_status_t status = berth_output_open(file->path, &file->output, complaint);
-  file->open = status == BERTH_OK;
-  if (!file->open) free(file->path);
-  return status;
+  berth_status_t status = berth_output_open(path, &file->output, complaint);
+  if (status != BERTH_OK) {
+    free(path);
+    return status;
+  }
+  file->path = path;
+  file->open = true;
+  return BERTH_OK;
 }
 
 static berth_status_t close_file(berth_rows_file_t *file, berth_complaint_t *complaint) {
