@@ -92,15 +92,16 @@ static berth_status_t make_stream(berth_streaming_t *s, uint32_t steps) {
   return s->measure_memory != NULL ? BERTH_OK : BERTH_ERROR_MEMORY;
 }
 
+/* `below`: as in berth_stream_search_options_t. */
 static berth_status_t search(berth_streaming_t *s, const berth_subject_t *subject,
                              const berth_streaming_options_t *options, uint32_t pushed, bool pulled,
-                             bool one) {
+                             bool one, uint64_t below) {
   berth_watch_t watch;
   const berth_stream_search_options_t wanted = {.push_inputs = pushed,
                                                 .pull_outputs = pulled,
                                                 .align = options->align,
                                                 .one = one,
-                                                .below = options->below,
+                                                .below = below,
                                                 .work_limit = options->work_limit,
                                                 .progress = berth_watch_progress,
                                                 .progress_user = &watch};
@@ -122,7 +123,8 @@ berth_status_t berth_streaming_load(berth_streaming_t *streaming, const berth_su
   *load = UINT64_MAX;
   if (streaming->network.model == NULL) return BERTH_OK;
   uint32_t pushed = options->push_inputs ? UINT32_MAX : 0;
-  berth_status_t status = search(streaming, subject, options, pushed, options->pull_outputs, true);
+  berth_status_t status =
+      search(streaming, subject, options, pushed, options->pull_outputs, true, options->below);
   if (status == BERTH_OK && streaming->result.choice_count > 0) {
     *load = streaming->result.choices[0].load;
   }
@@ -210,44 +212,78 @@ static berth_status_t choose(berth_streaming_t *s, const berth_subject_t *subjec
   return set(s, subject, s->chosen, s->trials[s->chosen].single, align);
 }
 
+/* The best of the ways so far: what was searched, and tried of it. */
+typedef struct found {
+  berth_stream_result_t result; /* its runs are in a block of its own */
+  berth_stream_run_t *runs;     /* on the heap */
+  berth_streaming_trial_t trials[BERTH_STREAM_CHOICES_MAX];
+  uint32_t chosen, way;
+  uint64_t peak;
+} found_t;
+
+static uint32_t runs_of(const berth_stream_result_t *result) {
+  const berth_stream_choice_t *last = &result->choices[result->choice_count - 1];
+  return last->first_run + last->run_count;
+}
+
+static berth_status_t keep(const berth_streaming_t *s, uint32_t way, found_t *found) {
+  uint32_t runs = runs_of(&s->result);
+  berth_stream_run_t *copy = realloc(found->runs, ((size_t)runs + 1) * sizeof *copy);
+  if (copy == NULL) return BERTH_ERROR_MEMORY;
+  memcpy(copy, s->result.runs, runs * sizeof *copy);
+  memcpy(found->trials, s->trials, sizeof s->trials);
+  found->runs = copy;
+  found->result = s->result;
+  found->chosen = s->chosen;
+  found->way = way;
+  found->peak = s->trials[s->chosen].peak;
+  return BERTH_OK;
+}
+
+/* Lets `s` be as it was when that was found. */
+static berth_status_t restore(berth_streaming_t *s, const berth_subject_t *subject,
+                              const found_t *found, uint32_t align) {
+  uint32_t runs = runs_of(&found->result);
+  berth_stream_run_t *own = berth_streaming_take(s, runs, sizeof *own);
+  if (own == NULL) return BERTH_ERROR_MEMORY;
+  memcpy(own, found->runs, runs * sizeof *own);
+  memcpy(s->trials, found->trials, sizeof s->trials);
+  s->result = found->result;
+  s->result.runs = own;
+  s->chosen = found->chosen;
+  s->way = found->way;
+  return set(s, subject, s->chosen, s->trials[s->chosen].single, align);
+}
+
 /* Which inputs should come, and should outputs go, row by row? Sometimes one that is written over
- * in place is better whole: tries all inputs, none, and one alone, with outputs row by row and not.
- */
+ * in place is better whole: tries all inputs, none, and one alone, with outputs row by row and not;
+ * or only the way that was the best when the order was chosen, with the same options. */
 static berth_status_t decide(berth_streaming_t *s, const berth_subject_t *subject,
                              const berth_streaming_options_t *options, uint32_t align,
                              berth_complaint_t *complaint) {
   const uint32_t sets[] = {UINT32_MAX, 0, 1, 2};
   uint32_t inputs = berth_model_subgraph(&subject->model, 0).inputs.count;
-  uint32_t count = inputs == 2 ? 4 : 2, best = 1, chosen = 0; /* set 1: none is pushed */
-  bool best_pulled = options->pull_outputs, found = false;
-  bool is_last = false; /* the best way is the one that was searched last */
-  berth_streaming_trial_t trials[BERTH_STREAM_CHOICES_MAX]; /* of the best way */
-  uint64_t least = UINT64_MAX, before = s->work;
+  uint32_t count = inputs == 2 ? 4 : 2;
+  uint64_t before = s->work;
   uint64_t limit = options->work_limit != 0 ? options->work_limit : BERTH_STREAM_SEARCH_WORK;
-  for (uint32_t i = 0; i < 2 * count; i++) {
-    bool pulled = i < count;
-    if (found && s->work - before >= limit) break;
-    if ((pulled && !options->pull_outputs) || (sets[i % count] != 0 && !options->push_inputs)) {
-      continue;
-    }
-    berth_status_t status = search(s, subject, options, sets[i % count], pulled, options->one);
-    if (status == BERTH_OK) status = choose(s, subject, options->mode, align, least, complaint);
-    if (status != BERTH_OK) return status;
-    is_last = s->result.choice_count > 0 && (!found || s->trials[s->chosen].peak < least);
-    if (!is_last) continue;
-    found = true;
-    least = s->trials[s->chosen].peak;
-    best = i % count;
-    best_pulled = pulled;
-    chosen = s->chosen;
-    memcpy(trials, s->trials, sizeof trials);
-  }
+  found_t found = {.peak = UINT64_MAX};
   berth_status_t status = BERTH_OK;
-  if (!is_last) status = search(s, subject, options, sets[best], best_pulled, options->one);
-  if (status != BERTH_OK || !found) return status;
-  memcpy(s->trials, trials, sizeof trials);
-  s->chosen = chosen;
-  return set(s, subject, chosen, trials[chosen].single, align);
+  for (uint32_t i = 0; i < 2 * count && status == BERTH_OK; i++) {
+    bool pulled = i < count, pushed = sets[i % count] != 0;
+    if (subject->way != 0 && subject->way != i + 1) continue;
+    if (found.way != 0 && s->work - before >= limit) break;
+    if ((pulled && !options->pull_outputs) || (pushed && !options->push_inputs)) continue;
+    uint64_t below = found.peak != UINT64_MAX ? found.peak : 0;
+    status = search(s, subject, options, sets[i % count], pulled, options->one, below);
+    if (status == BERTH_OK) {
+      status = choose(s, subject, options->mode, align, found.peak, complaint);
+    }
+    if (status != BERTH_OK || s->result.choice_count == 0) continue;
+    if (found.way == 0 || s->trials[s->chosen].peak < found.peak) status = keep(s, i + 1, &found);
+  }
+  if (status == BERTH_OK && found.way != 0) status = restore(s, subject, &found, align);
+  free(found.runs);
+  return status;
 }
 
 berth_status_t berth_streaming_open(berth_streaming_t *streaming, const berth_subject_t *subject,

@@ -60,6 +60,8 @@ typedef struct berth_streaming {
   uint64_t work; /* of all searches so far */
   berth_streaming_trial_t trials[BERTH_STREAM_CHOICES_MAX];
   uint32_t chosen; /* of result.choices */
+  uint32_t way; /* which inputs come, and whether outputs go, by rows, of all ways that are tried;
+                   0: none was found */
 
   berth_stream_plan_t plan; /* the one that was chosen */
   berth_stream_run_t *runs;
@@ -78,7 +80,7 @@ typedef struct berth_streaming {
   uint32_t pair_count;
   uint32_t *buffer_of; /* of each tensor of subgraph 0; UINT32_MAX: none */
   uint32_t *step_of;   /* of each operator of subgraph 0 */
-  void *memory[16];
+  void *memory[20];
   uint32_t memory_count;
 } berth_streaming_t;
 
@@ -96,8 +98,8 @@ berth_status_t berth_streaming_open(berth_streaming_t *streaming, const berth_su
                                     berth_complaint_t *complaint);
 
 /* The smallest load that the search finds, every input and output row by row if `options` permit
- * that; UINT64_MAX: the model cannot be streamed. After berth_streaming_open. Errors: MEMORY,
- * OVERFLOW. */
+ * that; UINT64_MAX: the model cannot be streamed, or not with a load below `options->below`. After
+ * berth_streaming_open. Errors: MEMORY, OVERFLOW. */
 berth_status_t berth_streaming_load(berth_streaming_t *streaming, const berth_subject_t *subject,
                                     const berth_streaming_options_t *options, uint64_t *load);
 

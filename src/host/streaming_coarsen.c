@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIALS 12u
+#define TRIALS 8u
 
 typedef struct coarsening {
   berth_streaming_t *s;

@@ -31,6 +31,7 @@ typedef struct trying {
   uint64_t least;  /* load of the best order so far, once `measured` */
   uint64_t files;  /* likewise of the file's order */
   uint64_t used;   /* work of all searches */
+  uint32_t way;    /* of the order that was placed last; see berth_subject_t */
   bool measured;   /* there is another order than the file's */
 } trying_t;
 
@@ -155,6 +156,7 @@ static void find_late(trying_t *t) {
 /* Opens the model in some order and finds how small its load can be or, if `place`, the peak of the
  * way with the smallest load; UINT64_MAX: it cannot be streamed. */
 static berth_status_t try_order(trying_t *t, const uint32_t *order, bool place, uint64_t *bytes) {
+  t->way = 0;
   berth_subject_options_t options = t->options;
   options.order = order;
   berth_complaint_t ignored;
@@ -169,6 +171,7 @@ static berth_status_t try_order(trying_t *t, const uint32_t *order, bool place, 
     status = berth_streaming_make(&subject, &wanted, &streaming, &ignored);
     bool any = status == BERTH_OK && streaming.result.choice_count > 0;
     if (any) *bytes = streaming.trials[streaming.chosen].peak;
+    if (any) t->way = streaming.way;
   } else {
     if (t->measured) wanted.below = t->least; /* others need not be known */
     status = berth_streaming_open(&streaming, &subject, &ignored);
@@ -250,7 +253,7 @@ typedef struct finalist {
 } finalist_t;
 
 /* The orders that are worth placing: the best one with operators as late as can be, the best, and
- * the file's unless placing would not make up for its load. By rising load. */
+ * the file's; but not where placing would not make up for the load. By rising load. */
 static berth_status_t find_finalists(trying_t *t, finalist_t *finalists, uint32_t *count) {
   berth_status_t status = consider_all(t);
   if (status != BERTH_OK) return status;
@@ -261,10 +264,10 @@ static berth_status_t find_finalists(trying_t *t, finalist_t *finalists, uint32_
   *count = 0;
   bool late = t->measured && memcmp(t->tried, t->best, t->count * sizeof *t->best) != 0;
   if (late) finalists[(*count)++] = (finalist_t){t->best, t->least};
-  if (!is_files(t, t->tried)) finalists[(*count)++] = (finalist_t){t->tried, best};
-  if (is_files(t, t->tried) || t->least + t->least / 16 >= t->files) {
-    finalists[(*count)++] = (finalist_t){NULL, t->files};
-  }
+  uint64_t most = t->least + t->least / 16; /* placing adds no more */
+  bool is_file = is_files(t, t->tried);
+  if (!is_file && (!late || best <= most)) finalists[(*count)++] = (finalist_t){t->tried, best};
+  if ((is_file && !late) || t->files <= most) finalists[(*count)++] = (finalist_t){NULL, t->files};
   return status;
 }
 
@@ -272,12 +275,14 @@ static berth_status_t find_finalists(trying_t *t, finalist_t *finalists, uint32_
 static berth_status_t peak_of(trying_t *t, const finalist_t *finalist, uint64_t *peak) {
   if (!is_spent(t)) return try_order(t, finalist->order, true, peak);
   *peak = finalist->load;
+  t->way = 0;
   return BERTH_OK;
 }
 
-/* `*order` is the finalist with the smallest peak, in memory of `t`, or NULL: the file's. One whose
- * load is larger than another one's peak cannot be it; of equals it is the simpler one. */
-static berth_status_t choose(trying_t *t, const uint32_t **order) {
+/* `*order` is the finalist with the smallest peak, in memory of `t`, or NULL: the file's; `*way`,
+ * if that was found out. One whose load is larger than another one's peak cannot be it; of equals
+ * it is the simpler one. */
+static berth_status_t choose(trying_t *t, const uint32_t **order, uint32_t *way) {
   finalist_t finalists[3];
   uint32_t count = 0;
   uint64_t least = UINT64_MAX, peak = 0;
@@ -289,16 +294,19 @@ static berth_status_t choose(trying_t *t, const uint32_t **order) {
     if (status != BERTH_OK || peak > least) continue;
     least = peak;
     *order = finalists[i].order;
+    *way = count > 1 ? t->way : 0;
   }
   return status;
 }
 
 /* `*order`, on the heap, is the one with the smallest peak; NULL: the file's, or the one that the
- * options say. Errors: MEMORY; whatever else is wrong with the model is left to who opens it. */
+ * options say. `*way`: see berth_subject_t. Errors: MEMORY; whatever else is wrong with the model
+ * is left to who opens it. */
 static berth_status_t find_best(const char *path, const berth_subject_options_t *options,
                                 const berth_streaming_options_t *wanted, uint32_t **order,
-                                berth_complaint_t *complaint) {
+                                uint32_t *way, berth_complaint_t *complaint) {
   *order = NULL;
+  *way = 0;
   if (wanted->mode == BERTH_STREAMING_OFF || wanted->keep_order || options->best_order ||
       options->order != NULL || berth_what_if_any(&options->what_if)) {
     return BERTH_OK;
@@ -322,7 +330,7 @@ static berth_status_t find_best(const char *path, const berth_subject_options_t 
   bool ready = t.depths != NULL && t.stack != NULL && t.order != NULL && t.best != NULL &&
                t.tried != NULL && t.done != NULL;
   const uint32_t *chosen = NULL;
-  status = ready ? choose(&t, &chosen) : BERTH_ERROR_MEMORY;
+  status = ready ? choose(&t, &chosen, way) : BERTH_ERROR_MEMORY;
   if (status == BERTH_OK && chosen != NULL) {
     *order = malloc(room);
     if (*order == NULL) status = BERTH_ERROR_MEMORY;
@@ -345,11 +353,12 @@ berth_status_t berth_streaming_subject_open(const char *path,
                                             berth_subject_t *subject,
                                             berth_complaint_t *complaint) {
   berth_subject_options_t ordered = *options;
-  uint32_t *order;
-  berth_status_t status = find_best(path, options, wanted, &order, complaint);
+  uint32_t *order, way;
+  berth_status_t status = find_best(path, options, wanted, &order, &way, complaint);
   if (status != BERTH_OK) return status;
   if (order != NULL) ordered.order = order;
   status = berth_subject_open(path, &ordered, subject, complaint);
+  if (status == BERTH_OK) subject->way = way;
   free(order);
   return status;
 }

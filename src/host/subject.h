@@ -92,10 +92,12 @@ typedef struct berth_subject {
   berth_buffer_t *buffers; /* those of `problem` */
   berth_label_t *labels;   /* of each buffer */
   const berth_named_region_t *regions;
-  uint32_t step_count;                /* steps are 0 .. step_count - 1 */
-  uint64_t sum_bytes;                 /* of all buffers */
-  uint64_t variable_bytes;            /* of the variables among them */
-  uint32_t unknown_operators;         /* with `kernels`: those that Berth has no kernel for */
+  uint32_t step_count;        /* steps are 0 .. step_count - 1 */
+  uint64_t sum_bytes;         /* of all buffers */
+  uint64_t variable_bytes;    /* of the variables among them */
+  uint32_t unknown_operators; /* with `kernels`: those that Berth has no kernel for */
+  uint32_t way; /* how inputs and outputs go when it is streamed (host/streaming.h), as was found
+                   out along with its order; 0: not known */
   void *memory[BERTH_SUBJECT_BLOCKS]; /* what berth_subject_close frees */
 } berth_subject_t;
 
