@@ -40,7 +40,7 @@ typedef enum berth_kind {
  * clipped to the rows that the input has. Convolution: stride / 1, offset -padding, extent =
  * dilated filter height. Elementwise: 1 / 1, 0, 1. Resize: input rows / output rows, 0, 2. */
 typedef struct berth_window {
-  int32_t numerator;
+  int32_t numerator;   /* at least 0; 0: the same rows for all */
   int32_t denominator; /* at least 1 */
   int32_t offset;
   int32_t extent; /* at least 1; 0: every row of the input, whatever the output row */

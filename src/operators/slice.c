@@ -148,14 +148,18 @@ static bool is_computed(const berth_call_t *call) {
   return false;
 }
 
+/* One row of the input is left, and the output's rows lie within it: all of them need that row. */
+static bool is_within_row(const box_t *box, uint32_t row) {
+  return berth_row_dimension(box->rank, box->output_dims) > row;
+}
+
 /* Can the box be cut into rows: does output row r come from one row of the input, in order? `row`:
  * the dimension along which the input's rows lie. */
 static bool is_row_local(const box_t *box, const int32_t *dims, uint32_t row) {
   if (box->rank < 3 || !box->same_axes || box->step[row] <= 0) return false;
   for (uint32_t i = 0; i < row; i++)
     if (box->size[i] == 0) return false;
-  /* Of one row that is left, the output's rows may lie along another dimension. */
-  if (box->size[row] == 1 && berth_row_dimension(box->rank, box->output_dims) > row) return false;
+  if (is_within_row(box, row)) return dims[0] == 1;
   return dims[0] == 1 || (box->begin[0] == 0 && box->step[0] == 1 && box->size[0] == dims[0] &&
                           box->size[row] == dims[row] && box->step[row] == 1);
 }
@@ -176,7 +180,8 @@ static berth_status_t prepare(berth_call_t *call, berth_contract_t *contract) {
   if (is_row_local(&box, input.dims, row_dim)) {
     contract->kind = BERTH_ROW_LOCAL;
     contract->ordered = true;
-    contract->windows[0] = (berth_window_t){box.step[row_dim], 1, box.begin[row_dim], 1};
+    int32_t step = is_within_row(&box, row_dim) ? 0 : box.step[row_dim];
+    contract->windows[0] = (berth_window_t){step, 1, box.begin[row_dim], 1};
     for (uint32_t i = 1; i < BERTH_WINDOWS_MAX; i++) contract->windows[i] = berth_window_all();
   }
   return berth_set_shape(call, 0, box.output_rank, box.output_dims);
@@ -207,6 +212,15 @@ static berth_status_t eval(berth_call_t *call) {
   }
   if (!by_rows) {
     berth_strided_copy(output.data, input.data + start, &copy, element);
+    return BERTH_OK;
+  }
+  if (is_within_row(&box, row_dim)) {
+    uint32_t dim = berth_row_dimension(output.rank, output.dims);
+    const uint8_t *from = (const uint8_t *)berth_row(&input, (uint32_t)box.begin[row_dim]) + start;
+    for (uint32_t i = 0; i <= dim; i++) copy.dims[i] = 1;
+    for (uint32_t row = call->first_row; row < call->last_row; row++)
+      berth_strided_copy(berth_row(&output, row), from + (ptrdiff_t)row * copy.from[dim], &copy,
+                         element);
     return BERTH_OK;
   }
   uint32_t height = (uint32_t)input.dims[row_dim], rows = (uint32_t)output.dims[row_dim];

@@ -74,7 +74,10 @@ static void strided_slice_takes_what_python_takes(void **state) {
   check(flats, (int32_t[]){0, 0, 0, 1}, (int32_t[]){2, 1, 6, 4}, one, BERTH_ROW_LOCAL);
   check(flats, (int32_t[]){0, 0, 1, 1}, (int32_t[]){2, 1, 6, 4}, one, BERTH_WHOLE);
   check(flat, (int32_t[]){0, 0, 2, 1}, (int32_t[]){1, 1, 3, 4}, one, BERTH_ROW_LOCAL);
-  check(image, (int32_t[]){0, 2, 0, 0}, (int32_t[]){1, 3, 5, 4}, one, BERTH_WHOLE); /* one row */
+  check(image, (int32_t[]){0, 2, 0, 0}, (int32_t[]){1, 3, 5, 4}, one,
+        BERTH_ROW_LOCAL); /* one row */
+  check(image, (int32_t[]){0, 2, NONE, 1}, (int32_t[]){1, 3, NONE, 4}, (int32_t[]){1, 1, -2, 2},
+        BERTH_ROW_LOCAL);
   check(image, (int32_t[]){0, 2, 3, 0}, (int32_t[]){1, 3, 4, 4}, one, BERTH_ROW_LOCAL);
 }
 
