@@ -82,7 +82,8 @@ typedef struct berth_stream_run {
                            they are made; they are not kept beyond what the run itself reads */
   bool reverse;         /* rows are made from the last one to the first, so that they may lie above
                            those that are still needed instead of below. Only of one row-local step
-                           with one output, which is no graph output */
+                           with one output, which is no graph output, and that carries nothing from
+                           row to row (variables, state) */
 } berth_stream_run_t;
 
 typedef struct berth_stream_plan {
@@ -124,6 +125,7 @@ typedef struct berth_stream_node {
   bool ordered;   /* whole, but makes its rows in order, from those that its windows say */
   bool can_view;  /* a RESHAPE that only readers of any rows read */
   bool shared;    /* more than one reader */
+  bool has_past;  /* its rows may depend on those before by more than its inputs' rows */
 
   bool active;     /* belongs to the current run */
   bool is_end;     /* of it: somebody after the run wants what it makes */

@@ -133,6 +133,14 @@ static bool outputs_agree(const build_t *b, const berth_operator_t *op) {
   return first.rows > 0;
 }
 
+bool berth_stream_reads_variable(const berth_model_t *model, const berth_operator_t *op) {
+  for (uint32_t i = 0; i < op->inputs.count; i++) {
+    int32_t tensor = berth_vector_int(op->inputs, i);
+    if (tensor >= 0 && berth_model_tensor(model, 0, (uint32_t)tensor).is_variable) return true;
+  }
+  return false;
+}
+
 static void add_step(build_t *b, uint32_t step) {
   berth_operator_t op = operator_at(b, step);
   const berth_contract_t *contract = contract_at(b, step);
@@ -154,6 +162,8 @@ static void add_step(build_t *b, uint32_t step) {
                 : node->kind == BERTH_ACCUMULATING ? input.rows
                                                    : 1;
   node->can_view = contract->view == BERTH_VIEW_SAME && node->kind == BERTH_WHOLE;
+  node->has_past = contract->state > 0 || berth_graph_has_effects(&op) ||
+                   berth_stream_reads_variable(b->network->model, &op);
 }
 
 static void add_input(build_t *b, uint32_t index) {

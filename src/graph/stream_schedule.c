@@ -9,7 +9,8 @@
  *     same way, down to one that has all it needs;
  *   - before a node with several readers makes more rows, other ends that can advance without them
  *     do: they will not need the old ones any more.
- * A run of one step may also go in reverse: the same pieces, from the last row to the first.
+ * A run of one step may also go in reverse: the same pieces, from the last row to the first, unless
+ * it remembers what came before, as an LSTM does.
  *
  * What no end asks for (rows below the last window, pushed rows that nobody reads) is made last, so
  * that a run does exactly the work of its operators run whole.
@@ -63,7 +64,7 @@ bool berth_stream_is_reversible(const berth_stream_t *stream) {
     active++;
   }
   return active == 1 && one->step != BERTH_NOBODY && one->kind == BERTH_ROW_LOCAL && one->single &&
-         one->is_whole && !one->kept;
+         one->is_whole && !one->kept && !one->has_past;
 }
 
 berth_status_t berth_stream_begin(berth_stream_t *stream, const berth_stream_run_t *run) {

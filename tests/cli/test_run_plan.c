@@ -56,6 +56,22 @@ static void runs_in_reverse_are_saved_and_followed(void **state) {
   assert_refused("berth run " MODEL " --plan $dir/bad.json", 1, "cannot be walked");
 }
 
+/* Steps of time may lie over those that are done, but not be made from the last one on. */
+static void what_remembers_rows_only_goes_forward(void **state) {
+  (void)state;
+  assert_status("python3 -B tests/cli/make_lstm_model.py $dir/lstm.tflite && "
+                "berth run $dir/lstm.tflite --no-reuse --fill random:4 --output-dir $dir && "
+                "mv $dir/out0.bin $dir/whole.bin && "
+                "berth plan $dir/lstm.tflite --stream max -o $dir/plan.json && "
+                "grep -q '\"block_rows\"' $dir/plan.json && "
+                "! grep -q '\"reverse\": true' $dir/plan.json && "
+                "berth run $dir/lstm.tflite --stream max --fill random:4 --guard "
+                "--output-dir $dir && cmp $dir/out0.bin $dir/whole.bin && "
+                "sed 's/\"reverse\": false/\"reverse\": true/' $dir/plan.json >$dir/bad.json",
+                0);
+  assert_refused("berth run $dir/lstm.tflite --plan $dir/bad.json", 1, "cannot be walked");
+}
+
 /* Without a file in between: both place with the same budget. pose_landmark_full needs all of it.
  */
 static void what_plan_promises_is_what_run_gives(void **state) {
@@ -277,6 +293,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_saved_plan_runs_as_it_is),
       cmocka_unit_test(runs_in_reverse_are_saved_and_followed),
+      cmocka_unit_test(what_remembers_rows_only_goes_forward),
       cmocka_unit_test(what_plan_promises_is_what_run_gives),
       cmocka_unit_test(a_plan_in_another_order_is_followed),
       cmocka_unit_test(what_is_wrong_in_a_saved_plan_is_refused),

@@ -214,7 +214,7 @@ static void rows_are_made_no_sooner_than_they_are_read(void **state) {
   free(it);
 }
 
-/* Row-local, and somebody reads what it makes, but not the caller. */
+/* Row-local, and somebody reads what it makes, but not the caller; nor does it remember rows. */
 static bool may_reverse(const row_network_t *it, uint32_t step) {
   berth_subgraph_t graph = berth_model_subgraph(&it->model, 0);
   berth_vector_t outputs = berth_model_operator(&it->model, 0, step).outputs;
@@ -224,7 +224,8 @@ static bool may_reverse(const row_network_t *it, uint32_t step) {
     if (berth_vector_holds(graph.outputs, tensor)) return false;
     readers += it->readers[tensor];
   }
-  return it->contracts[step].kind == BERTH_ROW_LOCAL && outputs.count == 1 && readers > 0;
+  return it->contracts[step].kind == BERTH_ROW_LOCAL && it->contracts[step].state == 0 &&
+         outputs.count == 1 && readers > 0;
 }
 
 static void a_run_of_one_step_goes_in_reverse_too(void **state) {
@@ -235,6 +236,7 @@ static void a_run_of_one_step_goes_in_reverse_too(void **state) {
   for (uint64_t seed = 1; seed <= 300; seed++) {
     row_network_random(it, seed);
     uint32_t last = it->op_count - 1;
+    it->contracts[seed % it->op_count].state = seed % 3 == 0 ? 4 : 0;
     size_t bytes;
     assert_int_equal(berth_stream_workspace(&it->network, 0, last, &bytes), BERTH_OK);
     void *memory = malloc(bytes);
