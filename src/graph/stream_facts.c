@@ -24,14 +24,7 @@ bool berth_stream_can_run(const berth_model_t *model, const berth_operator_t *op
       op->code == BERTH_BUILTIN_ASSIGN_VARIABLE) {
     return false;
   }
-  for (uint32_t i = 0; i < op->inputs.count; i++) {
-    int32_t tensor = berth_vector_int(op->inputs, i);
-    if (tensor >= 0 && contract->kind == BERTH_WHOLE &&
-        berth_model_tensor(model, 0, (uint32_t)tensor).is_variable) {
-      return false;
-    }
-  }
-  return true;
+  return contract->kind != BERTH_WHOLE || !berth_stream_reads_variable(model, op);
 }
 
 /* Is it a graph input whose rows may come from the caller? */
@@ -58,7 +51,7 @@ static void read_tensor(berth_searching_t *s, uint32_t index) {
   bool cut = shape.rows > 1;
   tensor->pushed = is_wanted(s, index) && info->producer == BERTH_NOBODY && cut &&
                    info->reader_count > 0 && !is_output;
-  tensor->goes = s->options->pull_outputs && is_output && info->reader_count == 0;
+  tensor->goes = s->options->pull_outputs && is_output && info->reader_count == 0 && cut;
   tensor->least = berth_searching_rounded(s, shape.row_bytes);
 }
 

@@ -264,10 +264,12 @@ static bool may_go_on(berth_measuring_t *m) {
 
 static void give(const berth_measuring_t *m, uint32_t index, uint32_t tensor) {
   const berth_stream_node_t *node = &m->stream->nodes[index];
-  bool whole = node->kind != BERTH_ROW_LOCAL || (node->is_whole && lasts(m, index, tensor));
+  bool wanted = lasts(m, index, tensor);
+  bool whole = node->kind != BERTH_ROW_LOCAL || (node->is_whole && wanted);
   uint32_t ring = node->is_view ? BERTH_STREAM_NOTHING : whole ? 0 : m->rings[index];
-  m->measure->rings[tensor] = ring == node->output ? 0 : ring;
-  bool followed = m->firsts[index] != BERTH_NOBODY && !(node->is_whole && lasts(m, index, tensor));
+  if (ring == node->output) ring = 0; /* if the caller wants it, it is found whole at the end */
+  m->measure->rings[tensor] = ring;
+  bool followed = m->firsts[index] != BERTH_NOBODY && !(wanted && (node->is_whole || ring == 0));
   if (m->measure->firsts == NULL || !followed) return;
   m->measure->firsts[tensor] = m->firsts[index];
   m->measure->lasts[tensor] = m->lasts[index];
