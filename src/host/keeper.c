@@ -27,7 +27,11 @@ static void find_wait(const berth_subject_t *subject, const berth_graph_tensor_t
 
 berth_keeper_t berth_keeper_of(const berth_subject_t *subject, uint32_t index, uint32_t step) {
   const berth_label_t *label = &subject->labels[index];
-  berth_keeper_t keeper = {BERTH_KEEP_RESERVED, 0, BERTH_NOBODY, BERTH_NOBODY, 0};
+  const berth_buffer_t *buffer = &subject->problem.buffers[index];
+  berth_keeper_t keeper = {.why = BERTH_KEEP_RESERVED,
+                           .maker = BERTH_NOBODY,
+                           .reader = BERTH_NOBODY,
+                           .in_run = buffer->last > buffer->first};
   if (label->has_kind && label->kind == BERTH_KIND_SCRATCH) keeper.why = BERTH_KEEP_SCRATCH;
   if (label->has_kind && label->kind == BERTH_KIND_WORKSPACE) keeper.why = BERTH_KEEP_WORKSPACE;
   if (!subject->is_model || label->tensor == BERTH_NOBODY) return keeper;
@@ -40,6 +44,8 @@ berth_keeper_t berth_keeper_of(const berth_subject_t *subject, uint32_t index, u
     keeper.why = BERTH_KEEP_VARIABLE;
   } else if (label->subgraph != 0) {
     keeper.why = BERTH_KEEP_CALL;
+  } else if (step < tensor->first || step > tensor->last) {
+    keeper.why = BERTH_KEEP_RUN; /* nothing else makes a life longer */
   } else if (label->kind == BERTH_KIND_OUTPUT) {
     keeper.why = BERTH_KEEP_OUTPUT;
   } else if (keeper.reader == BERTH_NOBODY) {
@@ -57,9 +63,9 @@ berth_keeper_t berth_keeper_of(const berth_subject_t *subject, uint32_t index, u
 /* ---- Words ---------------------------------------------------------------------------------- */
 
 const char *berth_keep_word(berth_keep_t why) {
-  static const char *const words[] = {"unread",  "read",      "waits",    "skip",
-                                      "output",  "input",     "variable", "call",
-                                      "scratch", "workspace", "reserved"};
+  static const char *const words[] = {"unread", "read",    "waits",     "skip",
+                                      "output", "input",   "variable",  "call",
+                                      "run",    "scratch", "workspace", "reserved"};
   return words[why];
 }
 
@@ -82,7 +88,11 @@ char *berth_keeper_text(const berth_subject_t *subject, const berth_keeper_t *ke
     static const char *const words[] = {"the operator's own, gone after this step",
                                         "the operator's own tables and state, kept for good",
                                         "reserved by the application"};
-    snprintf(text, size, "%s", subject->is_model ? words[keeper->why - BERTH_KEEP_SCRATCH] : "");
+    const char *word = words[keeper->why - BERTH_KEEP_SCRATCH];
+    if (keeper->why == BERTH_KEEP_SCRATCH && keeper->in_run) {
+      word = "an operator's own, needed while the steps of a run take turns";
+    }
+    snprintf(text, size, "%s", subject->is_model ? word : "");
     return text;
   }
   if (keeper->reader != BERTH_NOBODY) {
@@ -119,6 +129,9 @@ char *berth_keeper_text(const berth_subject_t *subject, const berth_keeper_t *ke
     break;
   case BERTH_KEEP_CALL:
     snprintf(rest, size, "; kept while its subgraph runs");
+    break;
+  case BERTH_KEEP_RUN:
+    snprintf(rest, size, "; needed while the steps of a run take turns");
     break;
   case BERTH_KEEP_SCRATCH:
   case BERTH_KEEP_WORKSPACE:

@@ -15,7 +15,8 @@ typedef enum berth_keep {
   BERTH_KEEP_INPUT,     /* a graph input that keeps its memory to the end */
   BERTH_KEEP_VARIABLE,  /* its value is needed in the next invoke */
   BERTH_KEEP_CALL,      /* it is of a subgraph that runs in these steps */
-  BERTH_KEEP_SCRATCH,   /* an operator's own, in its step */
+  BERTH_KEEP_RUN,       /* streamed: its run is still to make it, or is to make more of its rows */
+  BERTH_KEEP_SCRATCH,   /* an operator's own, in its step; streamed: in all of its run */
   BERTH_KEEP_WORKSPACE, /* an operator's own, always */
   BERTH_KEEP_RESERVED   /* the application asked for it; or a problem's buffer */
 } berth_keep_t;
@@ -26,6 +27,7 @@ typedef struct berth_keeper {
   uint32_t maker;    /* operator that writes it, or BERTH_NOBODY: the application */
   uint32_t reader;   /* the last operator that reads it, or BERTH_NOBODY */
   uint32_t waits;    /* SKIP and READER: steps from the use before to `reader` */
+  bool in_run;       /* SCRATCH: for more than its step */
 } berth_keeper_t;
 
 /* About buffer `index` in a step in which it is live. Cost: a walk over the model's operators. */

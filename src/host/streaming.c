@@ -179,6 +179,7 @@ static berth_status_t try_choice(berth_streaming_t *s, const berth_subject_t *su
   if (status == BERTH_OK && peak < trial->peak) {
     trial->peak = peak;
     trial->single = true;
+    trial->choice.calls = s->result.choices[choice].calls = berth_streaming_calls(s);
   }
   return status;
 }

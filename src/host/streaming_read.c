@@ -303,6 +303,9 @@ static berth_status_t check_runs(const checking_t *c) {
       if (berth_stream_can_run(model, &op, contract)) continue;
       return fault(c, "step", step, "has an operator that cannot run row by row");
     }
+    if (berth_stream_begin(&c->s->stream, run) != BERTH_OK) {
+      return fault(c, "run", i, "cannot be walked");
+    }
   }
   return BERTH_OK;
 }
@@ -374,7 +377,6 @@ static berth_status_t check(const checking_t *c, uint32_t align, berth_placement
   if (status != BERTH_OK) return status;
   memcpy(s->runs, c->saved->runs, c->saved->run_count * sizeof *s->runs);
   status = berth_streaming_set(s, c->subject, s->runs, c->saved->run_count, align);
-  if (status == BERTH_ERROR_ARGUMENT) return fault(c, "run", 0, "cannot be walked");
   if (status == BERTH_OK) status = take_rings(c);
   if (status != BERTH_OK) return status;
   berth_streaming_fit(s, c->subject, align);

@@ -227,6 +227,7 @@ static berth_status_t follow_in_order(following_t *f, const berth_operator_t *op
     if (status != BERTH_OK) break;
     write_rows(f, output, row, row + 1);
     status = look_at_inputs(f, op, contract, true, true, true);
+    if (status == BERTH_OK && *f->looks > LOOKS) status = too_large(f);
   }
   f->piece = whole;
   return status;

@@ -107,6 +107,7 @@ static void what_is_wrong_in_a_saved_plan_is_refused(void **state) {
       {"s/\"first\": 1, *\"last\": 3/\"first\": 3, \"last\": 1/", "run 1 of the streamed plan"},
       {"s/\"first\": 1, *\"last\": 3/\"first\": 0, \"last\": 3/", "run 1 of the streamed plan"},
       {"s/\"first\": 5, *\"last\": 6/\"first\": 5, \"last\": 99/", "run 2 of the streamed plan"},
+      {"s/\"reverse\": false/\"reverse\": true/2", "run 1 of the streamed plan cannot be walked"},
       {"s/\"block_rows\": 4/\"block_rows\": 0/", "run 1 of the streamed plan"},
       {"s/\"block_rows\": 4/\"block_rows\": 48/", "is overwritten"}, /* more than rings have */
       {"s/\"offset\": 384/\"offset\": 0/", "is overwritten"},        /* the input over its output */

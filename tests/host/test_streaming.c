@@ -14,13 +14,13 @@ typedef struct planned {
   uint64_t load; /* of whole tensors */
 } planned_t;
 
-static void make(planned_t *it, bool push) {
+static void make_of(planned_t *it, const char *path, berth_streaming_mode_t mode, bool push) {
   berth_complaint_t complaint;
   const berth_subject_options_t options = {0};
-  const berth_streaming_options_t wanted = {.mode = BERTH_STREAMING_MAX, .push_inputs = push};
+  const berth_streaming_options_t wanted = {.mode = mode, .push_inputs = push};
   const berth_planning_t planning = {.work_limit = BERTH_STREAMING_WORK};
   uint32_t step;
-  assert_int_equal(berth_subject_open(MODEL, &options, &it->subject, &complaint), BERTH_OK);
+  assert_int_equal(berth_subject_open(path, &options, &it->subject, &complaint), BERTH_OK);
   assert_int_equal(berth_subject_load(&it->subject.problem, &it->load, &step, &complaint),
                    BERTH_OK);
   assert_int_equal(berth_streaming_make(&it->subject, &wanted, &it->streaming, &complaint),
@@ -29,6 +29,10 @@ static void make(planned_t *it, bool push) {
                                       &it->outcome, &complaint),
                    BERTH_OK);
   assert_true(it->outcome.has_plan);
+}
+
+static void make(planned_t *it, bool push) {
+  make_of(it, MODEL, BERTH_STREAMING_MAX, push);
 }
 
 static void release(planned_t *it) {
@@ -90,6 +94,27 @@ static void a_buffer_in_another_ones_place_is_found(void **state) {
   release(&it);
 }
 
+/* Also where the larger rings of fewer calls don't fit, so that they come to one row at a time. */
+static void more_memory_than_the_least_is_only_taken_for_fewer_calls(void **state) {
+  (void)state;
+  static const char *const models[] = {BERTH_SOURCE_DIR "/models/ds_cnn_kws_int8.tflite",
+                                       BERTH_SOURCE_DIR "/models/detector_two_outputs_int8.tflite",
+                                       MODEL};
+  for (size_t i = 0; i < sizeof models / sizeof *models; i++) {
+    planned_t least = {0}, chosen = {0};
+    make_of(&least, models[i], BERTH_STREAMING_MAX, false);
+    make_of(&chosen, models[i], BERTH_STREAMING_AUTO, false);
+    uint64_t peak = least.outcome.plan.peak, more = chosen.outcome.plan.peak;
+    assert_true(more <= peak + peak / 16);
+    if (more > peak) {
+      assert_true(berth_streaming_calls(&chosen.streaming) <
+                  berth_streaming_calls(&least.streaming));
+    }
+    release(&least);
+    release(&chosen);
+  }
+}
+
 /* The verifier's map grows with the plan: there is an end, and it is no want of memory. */
 static void a_plan_that_is_too_large_to_be_followed_is_refused(void **state) {
   (void)state;
@@ -104,6 +129,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_streamed_plan_is_right_and_needs_less_than_the_load),
       cmocka_unit_test(a_buffer_in_another_ones_place_is_found),
+      cmocka_unit_test(more_memory_than_the_least_is_only_taken_for_fewer_calls),
       cmocka_unit_test(a_plan_that_is_too_large_to_be_followed_is_refused),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -196,6 +196,8 @@ export function keptBy(plan, region, buffer) {
       return "a variable: kept between invokes";
     case "call":
       return "kept while its subgraph runs";
+    case "run":
+      return `${now}needed while the steps of a run take turns`;
     case "scratch":
       return "scratch memory of this operator";
     case "workspace":
