@@ -119,7 +119,7 @@ typedef struct berth_stream_node {
   uint32_t first_use;  /* first and last step that reads what it makes, or BERTH_NOBODY */
   uint32_t last_use;
   uint8_t kind;   /* berth_kind_t */
-  bool kept;      /* what it makes is a graph output, or nobody reads it */
+  bool kept;      /* what it makes is a graph output or a variable, or nobody reads it */
   bool delivered; /* all that it makes are graph outputs */
   bool single;    /* it makes one tensor */
   bool ordered;   /* whole, but makes its rows in order, from those that its windows say */
@@ -316,7 +316,8 @@ berth_status_t berth_stream_coarsen(const berth_stream_network_t *network,
                                     void *workspace, size_t workspace_bytes,
                                     berth_stream_run_t *runs, uint32_t run_count);
 
-/* May this operator be in a run? Not if it has subgraphs or uses a resource, or is not known. */
+/* May this operator be in a run? Not if it has subgraphs, uses a resource, makes a variable or is
+ * not known; nor if it reads a variable and is whole. */
 bool berth_stream_can_run(const berth_model_t *model, const berth_operator_t *op,
                           const berth_contract_t *contract);
 

@@ -133,9 +133,9 @@ static bool outputs_agree(const build_t *b, const berth_operator_t *op) {
   return first.rows > 0;
 }
 
-bool berth_stream_reads_variable(const berth_model_t *model, const berth_operator_t *op) {
-  for (uint32_t i = 0; i < op->inputs.count; i++) {
-    int32_t tensor = berth_vector_int(op->inputs, i);
+bool berth_stream_has_variable(const berth_model_t *model, berth_vector_t tensors) {
+  for (uint32_t i = 0; i < tensors.count; i++) {
+    int32_t tensor = berth_vector_int(tensors, i);
     if (tensor >= 0 && berth_model_tensor(model, 0, (uint32_t)tensor).is_variable) return true;
   }
   return false;
@@ -163,7 +163,7 @@ static void add_step(build_t *b, uint32_t step) {
                                                    : 1;
   node->can_view = contract->view == BERTH_VIEW_SAME && node->kind == BERTH_WHOLE;
   node->has_past = contract->state > 0 || berth_graph_has_effects(&op) ||
-                   berth_stream_reads_variable(b->network->model, &op);
+                   berth_stream_has_variable(b->network->model, op.inputs);
 }
 
 static void add_input(build_t *b, uint32_t index) {
@@ -276,14 +276,18 @@ static void add_edges(build_t *b) {
   b->stream.nodes[b->stream.node_count] = (berth_stream_node_t){.edges = b->edge_count};
 }
 
-/* Whatever nobody reads, or the caller of the model, must be made for good. */
+/* Whatever nobody reads, or the caller of the model, must be made for good; likewise variables,
+ * whoever makes them: the next invoke wants them. */
 static void find_kept(build_t *b) {
   for (uint32_t i = 0; i < b->stream.node_count; i++) {
     berth_stream_node_t *node = &b->stream.nodes[i];
     bool any = berth_vector_holds(b->subgraph.outputs, node->tensor);
+    bool is_variable = node->step == BERTH_NOBODY &&
+                       berth_model_tensor(b->network->model, 0, node->tensor).is_variable;
     node->delivered = any;
     if (node->step != BERTH_NOBODY) {
       berth_vector_t outputs = operator_at(b, node->step).outputs;
+      is_variable = berth_stream_has_variable(b->network->model, outputs);
       for (uint32_t k = 1; k < outputs.count; k++) {
         int32_t tensor = berth_vector_int(outputs, k);
         bool is_output = tensor >= 0 && berth_vector_holds(b->subgraph.outputs, (uint32_t)tensor);
@@ -291,7 +295,7 @@ static void find_kept(build_t *b) {
         node->delivered = node->delivered && is_output;
       }
     }
-    node->kept = any || node->first_use == BERTH_NOBODY;
+    node->kept = any || is_variable || node->first_use == BERTH_NOBODY;
     if (node->kept) node->can_view = false;
   }
 }

@@ -18,8 +18,8 @@ berth_stream_rows_t berth_stream_read(const berth_stream_node_t *node,
                                       const berth_stream_edge_t *edge, uint32_t first,
                                       uint32_t last);
 
-/* Is a variable of the main subgraph among the operator's inputs, so that it may write to it? */
-bool berth_stream_reads_variable(const berth_model_t *model, const berth_operator_t *op);
+/* Is a variable among these tensors of the main subgraph? */
+bool berth_stream_has_variable(const berth_model_t *model, berth_vector_t tensors);
 
 /* Can the run that has begun make its rows from the last one on? */
 bool berth_stream_is_reversible(const berth_stream_t *stream);

@@ -24,7 +24,8 @@ bool berth_stream_can_run(const berth_model_t *model, const berth_operator_t *op
       op->code == BERTH_BUILTIN_ASSIGN_VARIABLE) {
     return false;
   }
-  return contract->kind != BERTH_WHOLE || !berth_stream_reads_variable(model, op);
+  if (berth_stream_has_variable(model, op->outputs)) return false;
+  return contract->kind != BERTH_WHOLE || !berth_stream_has_variable(model, op->inputs);
 }
 
 /* Is it a graph input whose rows may come from the caller? */

@@ -224,6 +224,7 @@ static void add_in_place(berth_streaming_t *s, uint32_t step) {
   const berth_contract_t *contract = &s->network.contracts[index];
   int32_t output = op.outputs.count > 0 ? berth_vector_int(op.outputs, 0) : BERTH_NO_TENSOR;
   if (!contract->known || output < 0 || s->buffer_of[output] == UINT32_MAX) return;
+  if (s->labels[s->buffer_of[output]].kind == BERTH_KIND_VARIABLE) return; /* lives before */
   uint32_t before = s->pair_count;
   for (uint32_t i = 0; i < op.inputs.count && i < 32; i++) {
     int32_t input = berth_vector_int(op.inputs, i);

@@ -72,6 +72,18 @@ static void what_remembers_rows_only_goes_forward(void **state) {
   assert_refused("berth run $dir/lstm.tflite --plan $dir/bad.json", 1, "cannot be walked");
 }
 
+/* Wherever they stand: given row by row, or over what dies, the next invoke would not find them. */
+static void variables_are_whole_and_by_themselves(void **state) {
+  (void)state;
+  assert_status("python3 -B tests/cli/make_variables_model.py $dir/model.tflite && "
+                "berth run $dir/model.tflite --no-reuse --fill random:4 --output-dir $dir && "
+                "mv $dir/out0.bin $dir/whole.bin && "
+                "for o in '' --stream-input; do "
+                "berth run $dir/model.tflite --stream max $o --fill random:4 --guard "
+                "--output-dir $dir && cmp $dir/out0.bin $dir/whole.bin || exit 1; done",
+                0);
+}
+
 /* Without a file in between: both place with the same budget. pose_landmark_full needs all of it.
  */
 static void what_plan_promises_is_what_run_gives(void **state) {
@@ -295,6 +307,7 @@ int main(void) {
       cmocka_unit_test(a_saved_plan_runs_as_it_is),
       cmocka_unit_test(runs_in_reverse_are_saved_and_followed),
       cmocka_unit_test(what_remembers_rows_only_goes_forward),
+      cmocka_unit_test(variables_are_whole_and_by_themselves),
       cmocka_unit_test(what_plan_promises_is_what_run_gives),
       cmocka_unit_test(a_plan_in_another_order_is_followed),
       cmocka_unit_test(what_is_wrong_in_a_saved_plan_is_refused),
