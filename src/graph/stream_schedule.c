@@ -157,10 +157,25 @@ static bool is_behind(const berth_stream_node_t *a, const berth_stream_node_t *b
   return (uint64_t)a->made * b->rows < (uint64_t)b->made * a->rows;
 }
 
+/* The next node that may belong to the run: graph inputs, then its own steps. A model may have
+ * thousands of runs; looking at all nodes for every row would be their square. */
+static uint32_t after(const berth_stream_t *stream, uint32_t index) {
+  uint32_t first = stream->input_count + stream->run.first - stream->first_step;
+  return index + 1 < stream->input_count || index >= first ? index + 1 : first;
+}
+
+static uint32_t first_of(const berth_stream_t *stream) {
+  return stream->input_count > 0 ? 0 : stream->run.first - stream->first_step;
+}
+
+static uint32_t end_of(const berth_stream_t *stream) {
+  return stream->input_count + stream->run.last - stream->first_step + 1;
+}
+
 /* The end that is least far; when all are done, whatever else has something left. */
 static uint32_t next_top(const berth_stream_t *stream) {
   uint32_t best = BERTH_NOBODY, left = BERTH_NOBODY;
-  for (uint32_t i = 0; i < stream->node_count; i++) {
+  for (uint32_t i = first_of(stream); i < end_of(stream); i = after(stream, i)) {
     const berth_stream_node_t *node = &stream->nodes[i];
     if (is_done(node)) continue;
     if (left == BERTH_NOBODY) left = i;
@@ -187,7 +202,7 @@ static void make(berth_stream_t *stream, uint32_t index, uint32_t wanted,
 
 /* Lets another end go on that needs no new rows of `waiting`, a node with several readers. */
 static bool let_others_go(berth_stream_t *stream, uint32_t waiting, berth_stream_piece_t *piece) {
-  for (uint32_t i = 0; i < stream->node_count; i++) {
+  for (uint32_t i = first_of(stream); i < end_of(stream); i = after(stream, i)) {
     const berth_stream_node_t *end = &stream->nodes[i];
     if (!end->is_end || i == stream->top || is_done(end)) continue;
     uint32_t at = i, wanted = reach_of(stream, end, end->rows), source, source_wanted = 0;
