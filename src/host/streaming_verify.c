@@ -294,12 +294,22 @@ static berth_status_t look_at_end(following_t *f, int32_t tensor) {
   return BERTH_OK;
 }
 
+/* Do the rows of a graph input come while a run is on, if maybe all of them are kept? */
+static bool is_pushed(const following_t *f, uint32_t input) {
+  for (uint32_t i = 0; i < f->s->plan.run_count; i++) {
+    berth_status_t status = berth_stream_begin(&f->s->stream, &f->s->plan.runs[i]);
+    if (status == BERTH_OK && f->s->stream.nodes[input].active) return true;
+  }
+  return false;
+}
+
 /* What the caller finds or leaves in whole tensors: inputs, then outputs. */
 static berth_status_t look_at_list(following_t *f, berth_vector_t list, bool write) {
   berth_status_t status = BERTH_OK;
   for (uint32_t i = 0; i < list.count && status == BERTH_OK; i++) {
     int32_t tensor = berth_vector_int(list, i);
     if (!has_memory(f, tensor) || f->s->rings[tensor] != 0) continue;
+    if (write && is_pushed(f, i)) continue;
     if (write) {
       write_rows(f, tensor, 0, f->s->tensors[tensor].rows);
     } else {

@@ -92,7 +92,7 @@ static berth_status_t make_run(berth_job_t *job, const berth_stream_network_t *n
   return status == BERTH_OK ? berth_stream_begin(stream, run) : status;
 }
 
-/* Does a graph input have a ring? Then its rows come from the caller. */
+/* Do the rows of a graph input come from the caller while a run is on? */
 static bool has_pushed_input(const berth_interpreter_t *interpreter) {
   uint32_t count = berth_model_subgraph(interpreter->model, 0).inputs.count;
   for (uint32_t i = 0; i < count; i++) {
