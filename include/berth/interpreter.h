@@ -224,22 +224,26 @@ typedef struct berth_watermarks {
 berth_watermarks_t berth_interpreter_watermarks(const berth_interpreter_t *interpreter);
 
 /* Runs the model once. Errors: ARGUMENT (not prepared, or rows of an input are to be pushed),
- * OPERATOR (logged), MEMORY (a tensor of unknown size didn't fit), CANCELLED. */
+ * OPERATOR (logged), MEMORY (a tensor of unknown size didn't fit), CANCELLED. Stack: with a
+ * streamed plan, on 64-bit machines only, about 90 KB more (BERTH_KEEP_BYTES in run.h is 64 KB of
+ * it). */
 berth_status_t berth_interpreter_invoke(berth_interpreter_t *interpreter);
 
 /* Instead of invoke, with a streamed plan that has push_inputs: takes the next `count` rows of
  * graph input `input` (row_bytes each, one after the other), as a camera or a microphone delivers
  * them, and goes as far as they allow. The first row begins an invoke, and with the last one all
- * outputs are complete; then the next frame may begin. Inputs without a ring are written before the
- * first row, as ever. `*taken` is how many rows were taken: fewer than `count` where another
+ * outputs are complete; then the next frame may begin. Inputs that aren't pushed are written before
+ * the first row, as ever. `*taken` is how many rows were taken: fewer than `count` where another
  * input's rows are wanted first; NULL: that is an error, and the rows before it were taken. Errors:
  * ARGUMENT (not prepared, no such input, not its turn, more rows than it has left): the call has
  * had no effect, and with several inputs whoever comes first may be found by trying. OPERATOR,
- * MEMORY, CANCELLED: the invoke is over, the next row is again the first. */
+ * MEMORY, CANCELLED: the invoke is over, the next row is again the first. Stack: as invoke, and as
+ * much again where it goes on to another run. */
 berth_status_t berth_interpreter_push_rows(berth_interpreter_t *interpreter, uint32_t input,
                                            const void *rows, uint32_t count, uint32_t *taken);
 
-/* Do the rows of this graph input come from the caller? Then it has no memory for all of them. */
+/* Do the rows of this graph input come from the caller? Then it may have no memory for all of them,
+ * and has none before they are wanted. */
 bool berth_interpreter_is_pushed(const berth_interpreter_t *interpreter, uint32_t input);
 
 /* The graph input whose rows are wanted next in an invoke that has begun, and the number of the

@@ -192,7 +192,7 @@ typedef struct berth_recall {
   void *kept[RECALL_STEPS][BERTH_KEEP_SLOTS]; /* in `memory`, by step; NULL: not asked for yet */
   uint32_t used;                              /* bytes of `memory` */
   _Alignas(32) uint8_t memory[BERTH_KEEP_BYTES];
-} berth_recall_t; /* 22 KB, and the memory to keep things in */
+} berth_recall_t; /* 24 KB, and the memory to keep things in */
 
 /* From now on the current run recalls what is in `recall`, which is emptied first. Whoever calls
  * this sets the run's `recall` to NULL before the memory ends. Not under the guard, which looks at

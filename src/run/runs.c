@@ -149,8 +149,8 @@ static void *keep(const berth_call_t *call, uint32_t slot, uint32_t bytes, bool 
   if (*kept) return *place;
   if (bytes == 0 || bytes > BERTH_KEEP_BYTES - recall->used) return NULL;
   *place = recall->memory + recall->used;
-  uint32_t end = recall->used + bytes;
-  recall->used = end > BERTH_KEEP_BYTES - 31u ? BERTH_KEEP_BYTES : (end + 31u) & ~31u;
+  uint32_t end = recall->used + bytes, left = BERTH_KEEP_BYTES - end, gap = (32u - end % 32u) % 32u;
+  recall->used = end + (gap < left ? gap : left);
   return *place;
 }
 
