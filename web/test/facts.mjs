@@ -64,6 +64,10 @@ test("the peak is the document's, its buffers lettered in its order", () => {
   assert.equal(letterOf(region, plan.buffers[1]), "A");
   assert.equal(letterOf(region, plan.buffers[0]), "");
   assert.equal(keptBy(plan, region, plan.buffers[1]), "kept 1 step by the skip connection into step 2 ADD");
+  const streamed = chain();
+  streamed.peaks[0].live[0].kept_by = "run";
+  const rows = readPlan(streamed);
+  assert.equal(keptBy(rows, rows.regions[0], rows.buffers[1]), "needed while the steps of a run take turns");
 });
 
 test("an operator reads, writes or keeps", () => {
