@@ -129,7 +129,8 @@ typedef struct berth_interpreter_options {
   uint32_t alignment;      /* of tensors, a power of two; 0: 16; never less than the element */
   uint32_t spare;          /* bytes beyond the plan's peak that scratch may take which operators
                               wish for, to be faster; 0: a 64th of the peak */
-  bool trust_offsets;      /* don't verify them: for finding out what is wrong with a plan */
+  bool trust_offsets;      /* don't verify them: for streamed plans, where rows may lie over rows
+                              (`berth plan` has verified it); or to find out what is wrong */
   bool ignore_model_plan;  /* don't use the OfflineMemoryAllocation in the model */
   bool no_reuse;           /* every tensor its own memory: all can be read after an invoke */
   bool keep_inputs;        /* graph inputs keep their values during the whole invoke */
