@@ -154,16 +154,27 @@ static berth_status_t set(berth_streaming_t *s, const berth_subject_t *subject, 
   return berth_streaming_set(s, subject, s->runs, it->run_count, align);
 }
 
-static berth_status_t place(berth_streaming_t *s, const berth_subject_t *subject, uint64_t *peak,
-                            berth_complaint_t *complaint) {
+berth_status_t berth_streaming_place(const berth_streaming_t *s, const berth_subject_t *subject,
+                                     uint64_t work, uint64_t *peak, bool *proven,
+                                     berth_complaint_t *complaint) {
   berth_problem_t problem = berth_streaming_problem(s, subject);
-  const berth_planning_t planning = {.work_limit = BERTH_STREAMING_COMPARING_WORK};
+  const berth_planning_t planning = {.work_limit = work};
   berth_outcome_t outcome;
   berth_status_t status =
       berth_planning_run(&berth_planner_best, &problem, &planning, &outcome, complaint);
-  *peak = status == BERTH_OK && outcome.has_plan ? outcome.plan.peak : UINT64_MAX;
+  bool any = status == BERTH_OK && outcome.has_plan;
+  *peak = any ? outcome.plan.peak : UINT64_MAX;
+  *proven = any && outcome.plan.peak == outcome.plan.lower_bound;
   berth_outcome_free(&outcome);
   return status;
+}
+
+/* To be compared with others. */
+static berth_status_t place(const berth_streaming_t *s, const berth_subject_t *subject,
+                            uint64_t *peak, berth_complaint_t *complaint) {
+  bool proven;
+  return berth_streaming_place(s, subject, BERTH_STREAMING_COMPARING_WORK, peak, &proven,
+                               complaint);
 }
 
 /* Places one offer, thoroughly enough to compare; with small rings if large ones don't fit. */

@@ -142,8 +142,15 @@ berth_problem_t berth_streaming_problem(const berth_streaming_t *streaming,
 berth_status_t berth_streaming_coarsen(berth_streaming_t *streaming, const berth_subject_t *subject,
                                        uint32_t align, berth_complaint_t *complaint);
 
-/* How many calls of operators the plan makes. */
+/* The peak with which the plan can be placed with so much work, UINT64_MAX if with none; `*proven`:
+ * no placing of it has a smaller one. */
+berth_status_t berth_streaming_place(const berth_streaming_t *streaming,
+                                     const berth_subject_t *subject, uint64_t work, uint64_t *peak,
+                                     bool *proven, berth_complaint_t *complaint);
+
+/* How many calls of operators the plan makes, and one run; 0: it is none. */
 uint64_t berth_streaming_calls(berth_streaming_t *streaming);
+uint64_t berth_streaming_run_calls(berth_streaming_t *streaming, const berth_stream_run_t *run);
 
 /* Zeroed memory that berth_streaming_free frees; NULL if there is none. */
 void *berth_streaming_take(berth_streaming_t *streaming, size_t count, size_t element);

@@ -30,18 +30,8 @@ typedef struct coarsening {
   uint32_t trials; /* left */
 } coarsening_t;
 
-/* `proven`: no plan of it is better. */
 static berth_status_t place(const coarsening_t *c, uint64_t work, uint64_t *peak, bool *proven) {
-  berth_problem_t problem = berth_streaming_problem(c->s, c->subject);
-  const berth_planning_t planning = {.work_limit = work};
-  berth_outcome_t outcome;
-  berth_status_t status =
-      berth_planning_run(&berth_planner_best, &problem, &planning, &outcome, c->complaint);
-  bool any = status == BERTH_OK && outcome.has_plan;
-  *peak = any ? outcome.plan.peak : UINT64_MAX;
-  *proven = any && outcome.plan.peak == outcome.plan.lower_bound;
-  berth_outcome_free(&outcome);
-  return status;
+  return berth_streaming_place(c->s, c->subject, work, peak, proven, c->complaint);
 }
 
 /* As thoroughly as the plan itself will be placed. */
@@ -93,15 +83,6 @@ static berth_status_t try_all(coarsening_t *c) {
   return BERTH_OK;
 }
 
-/* Calls of one run. */
-static uint64_t calls_of(coarsening_t *c, const berth_stream_run_t *run) {
-  berth_stream_piece_t piece;
-  uint64_t calls = 0;
-  if (berth_stream_begin(&c->s->stream, run) != BERTH_OK) return 0;
-  while (berth_stream_next(&c->s->stream, &piece)) calls += piece.step != BERTH_NOBODY;
-  return calls;
-}
-
 /* The run that would save most calls if it made as many rows at a time as its load permits, of
  * those that have not been tried; `count`: there is none. */
 static uint32_t best_to_try(const coarsening_t *c) {
@@ -119,7 +100,8 @@ static berth_status_t try_each(coarsening_t *c) {
   for (uint32_t i = 0; i < c->count; i++) {
     c->gains[i] = 0;
     if (c->most[i].block == c->best[i].block) continue;
-    uint64_t calls = calls_of(c, &c->best[i]), fewer = calls_of(c, &c->most[i]);
+    uint64_t calls = berth_streaming_run_calls(c->s, &c->best[i]),
+             fewer = berth_streaming_run_calls(c->s, &c->most[i]);
     c->gains[i] = calls > fewer ? calls - fewer : 0;
   }
   while (status == BERTH_OK && c->trials > 0) {

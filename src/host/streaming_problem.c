@@ -267,14 +267,20 @@ berth_status_t berth_streaming_set(berth_streaming_t *s, const berth_subject_t *
   return status;
 }
 
+uint64_t berth_streaming_run_calls(berth_streaming_t *s, const berth_stream_run_t *run) {
+  berth_stream_piece_t piece;
+  uint64_t calls = 0;
+  if (berth_stream_begin(&s->stream, run) != BERTH_OK) return 0;
+  while (berth_stream_next(&s->stream, &piece)) calls += piece.step != BERTH_NOBODY;
+  return calls;
+}
+
 uint64_t berth_streaming_calls(berth_streaming_t *s) {
   uint64_t calls = s->plan.step_count;
   for (uint32_t i = 0; i < s->plan.run_count; i++) {
     const berth_stream_run_t *run = &s->plan.runs[i];
-    berth_stream_piece_t piece;
     calls -= run->last - run->first + 1;
-    if (berth_stream_begin(&s->stream, run) != BERTH_OK) continue;
-    while (berth_stream_next(&s->stream, &piece)) calls += piece.step != BERTH_NOBODY;
+    calls += berth_streaming_run_calls(s, run);
   }
   return calls;
 }
