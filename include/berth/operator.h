@@ -100,6 +100,7 @@ typedef struct berth_call {
   /* States a shape; rank BERTH_RANK_UNKNOWN (with dims NULL): known only by evaluating. */
   berth_status_t (*shape)(struct berth_call *call, uint32_t tensor, uint32_t rank,
                           const int32_t *dims);
+  /* See berth_keep; NULL: nothing can be kept. */
   void *(*keep)(const struct berth_call *call, uint32_t slot, uint32_t bytes, bool *kept);
 } berth_call_t;
 

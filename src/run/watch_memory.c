@@ -214,7 +214,7 @@ static void keep_sums(const berth_watch_t *watch) {
 static uint32_t first_replacer(const berth_watch_t *watch, const berth_graph_tensor_t *tensor) {
   const berth_interpreter_t *interpreter = watch->guard->interpreter;
   const berth_stream_t *run = interpreter->progress.run;
-  if (!watch->in_piece || tensor->subgraph != 0 || tensor->producer == BERTH_NOBODY) return 0;
+  if (tensor->subgraph != 0 || tensor->producer == BERTH_NOBODY) return 0;
   uint32_t step = berth_run_step_of(interpreter, tensor->producer);
   return step < run->first_step ? 0 : run->input_count + step - run->first_step + 1;
 }
@@ -230,17 +230,17 @@ void berth_watch_list(const berth_watch_t *watch, bool narrow) {
     value.data =
         (uint8_t *)guard->interpreter->memories.activations.data + guard->interpreter->places[i];
     berth_stream_rows_t rows;
-    uint32_t replacer = first_replacer(watch, tensor);
     if (is_output(watch, tensor)) {
       if (watch->in_piece && watch->kind == BERTH_ROW_LOCAL) keep_rest(watch, i, &value);
     } else if (narrow && watch->in_piece && berth_watch_rows_read(watch, tensor, &rows)) {
+      uint32_t replacer = first_replacer(watch, tensor);
       for (uint32_t part = 0; part < 2; part++) {
         berth_range_t range = rows_part(&value, rows.first, rows.last, part);
         uint32_t first = range.bytes > 0 ? (uint32_t)(range.data - value.data) : 0;
         keep_unreplaced(watch, i, &value, replacer, 0, first, first + range.bytes);
       }
     } else if (watch->in_piece && value.ring >= value.rows) {
-      keep_unreplaced(watch, i, &value, replacer, 0, 0, value.bytes);
+      keep_unreplaced(watch, i, &value, first_replacer(watch, tensor), 0, 0, value.bytes);
     } else {
       keep_some(guard, i, &value, 0, berth_run_held_bytes(&value));
     }
