@@ -218,6 +218,24 @@ static inline berth_status_t fake_eval(fake_t *fake) {
   return fake_eval_rows(fake, 0, fake->value[fake->output[0]].rows);
 }
 
+/* Evaluates whole with input 0 `distance` bytes behind the output's start, in memory that both
+ * share: the output's bytes must be the expected ones. */
+static inline void fake_check_behind(fake_t *fake, uint32_t distance, const void *expected) {
+  berth_value_t *input = &fake->value[fake->input[0]], *output = &fake->value[fake->output[0]];
+  uint8_t *from = input->data, *to = output->data;
+  uint32_t end = distance + input->bytes;
+  uint8_t *memory = malloc(end > output->bytes ? end : output->bytes);
+  assert_non_null(memory);
+  memcpy(memory + distance, from, input->bytes);
+  input->data = memory + distance;
+  output->data = memory;
+  assert_int_equal(fake_eval(fake), BERTH_OK);
+  assert_memory_equal(output->data, expected, output->bytes);
+  input->data = from;
+  output->data = to;
+  free(memory);
+}
+
 static inline void fake_close(fake_t *fake) {
   for (uint32_t i = 0; i < FAKE_TENSORS; i++) free(fake->owned[i]);
   for (uint32_t i = 0; i < BERTH_SCRATCH_MAX; i++) free(fake->call.scratch[i]);

@@ -240,4 +240,12 @@ static inline void streamed_finish(streamed_t *s) {
   }
 }
 
+/* Four blocks of `room` bytes in one. */
+static inline berth_memories_t streamed_quarters(uint8_t *memory, uint32_t room) {
+  return (berth_memories_t){.activations = {memory, room},
+                            .persistent = {memory + room, room},
+                            .metadata = {memory + 2 * (size_t)room, room},
+                            .planning = {memory + 3 * (size_t)room, room}};
+}
+
 #endif

@@ -123,10 +123,7 @@ static found_t find(const berth_kernel_t *custom, bool push, bool fast) {
   const berth_kernel_t *customs[] = {custom, NULL};
   berth_interpreter_options_t options = {
       .kernels = berth_kernels, .customs = customs, .stream = &s.plan};
-  berth_memories_t memories = {.activations = {memory, ROOM},
-                               .persistent = {memory + ROOM, ROOM},
-                               .metadata = {memory + 2 * ROOM, ROOM},
-                               .planning = {memory + 3 * ROOM, ROOM}};
+  berth_memories_t memories = streamed_quarters(memory, ROOM);
   berth_interpreter_t interpreter;
   berth_guard_t guard;
   found_t found = {0};

@@ -68,10 +68,7 @@ static void run(const berth_model_t *model, const berth_stream_plan_t *plan, boo
   berth_interpreter_options_t options = {.kernels = table, .stream = plan};
   uint8_t *memory = aligned_alloc(16, 4 * (size_t)ROOM);
   assert_non_null(memory);
-  berth_memories_t memories = {.activations = {memory, ROOM},
-                               .persistent = {memory + ROOM, ROOM},
-                               .metadata = {memory + 2 * ROOM, ROOM},
-                               .planning = {memory + 3 * ROOM, ROOM}};
+  berth_memories_t memories = streamed_quarters(memory, ROOM);
   berth_interpreter_t interpreter;
   berth_guard_t guard;
   assert_int_equal(berth_interpreter_init(&interpreter, model, &options, &memories), BERTH_OK);
